@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/checkgrad.hpp - adds --job=checkgrad to a program: the interpreter that computes its
-// cost in double. Include it in only one file of the program, because it takes long to compile.
+// lamina/cli/checkgrad.hpp - adds --job=checkgrad to a program. It contains the interpreter, which
+// computes the cost in double. One file of the program must include it; more files would only take
+// longer to compile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Returns the rows of a data layer as sequences, from the offsets of a mini-batch.
+/// Converts the offsets of a mini-batch to the sequences of the rows of a domain.
 LAMINA_COLD inline lod sequences_of(const program_view& p, int domain,
                                     const minibatch_arrays& batch) {
   std::vector<lod::level> levels;
@@ -54,7 +55,7 @@ LAMINA_COLD inline feed_map feeds_of(const program_view& p, const minibatch_arra
   return feeds;
 }
 
-/// Computes the cost with the interpreter.
+/// Computes the cost of a mini-batch with the interpreter.
 class interpreted_cost final : public exact_cost {
  public:
   LAMINA_COLD interpreted_cost(trained_program& program, std::uint64_t seed)
@@ -100,7 +101,8 @@ class interpreted_cost final : public exact_cost {
   std::vector<lod_tensor*> parameters_;
 };
 
-/// Initialised before main begins, in any file of the program that includes this header.
+/// Its initialisation, before main begins, sets make_exact_cost. So it is enough that any file of
+/// the program includes this header.
 inline const bool has_checkgrad =
     (make_exact_cost = [](trained_program& program, std::uint64_t seed) {
       return std::unique_ptr<exact_cost>(std::make_unique<interpreted_cost>(program, seed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/config_args.hpp - arguments of the command line for a configuration.
+// lamina/cli/config_args.hpp - the arguments of --config_args, which a configuration reads.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The arguments of `--config_args=batch_size=64,data=./reviews`, which a configuration reads by
-/// name: `args.get("batch_size", 128)`. PaddlePaddle v2: get_config_arg.
+/// The arguments of a flag such as `--config_args=batch_size=64,data=./reviews`. A configuration
+/// reads them by name: `args.get("batch_size", 128)`. PaddlePaddle v2: get_config_arg.
 class config_args {
  public:
   config_args() = default;
@@ -42,8 +42,9 @@ class config_args {
     }
   }
 
-  /// Returns the value of an argument, or `otherwise` if the command line does not have it. Throws
-  /// lamina::error for a value of another type.
+  /// Returns the value of an argument, or `otherwise` if the command line does not contain the
+  /// argument. The type of `otherwise` is the type of the value; throws lamina::error for a value
+  /// that does not have this type.
   std::string get(std::string_view name, std::string_view otherwise) const {
     const argument* const a = note(name);
     return a == nullptr ? std::string(otherwise) : a->value;
@@ -74,7 +75,7 @@ class config_args {
     return value;
   }
 
-  /// Throws lamina::error for an argument that no function has read, because its name is probably
+  /// Throws lamina::error for an argument that no call of get() has read: its name is probably
   /// misspelt.
   LAMINA_COLD void require_all_read() const {
     for (const argument& a : all_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/gradient_check.hpp - the job checkgrad: compares gradients with difference quotients.
-// The interpreter that computes the cost is compiled in the file that includes
-// <lamina/cli/checkgrad.hpp>.
+// lamina/cli/gradient_check.hpp - the job checkgrad, which compares gradients with difference
+// quotients of the cost. The interpreter that computes the cost is compiled in the file that
+// includes <lamina/cli/checkgrad.hpp>.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,21 +29,22 @@ namespace lamina { inline namespace LAMINA_ABI {
 class exact_cost {
  public:
   virtual ~exact_cost() = default;
-  /// Returns the elements of parameter i, row by row; the caller may change them.
+  /// Returns the elements of parameter i, row by row. The caller may change them.
   virtual double* values(int i) = 0;
-  /// Returns the cost with the current values.
+  /// Returns the cost for the current values of all parameters.
   virtual double cost() = 0;
 };
 
 namespace detail {
 
-/// Makes the cost of the mini-batch that a program has read; null in a program without
-/// <lamina/cli/checkgrad.hpp>.
+/// The function that makes the cost of the mini-batch that a program has read. It is null in a
+/// program that does not include <lamina/cli/checkgrad.hpp>.
 using exact_cost_maker = std::unique_ptr<exact_cost> (*)(trained_program& program,
                                                          std::uint64_t seed);
 inline exact_cost_maker make_exact_cost = nullptr;
 
-/// A larger difference means that a gradient is wrong, as in PaddlePaddle v2.
+/// A gradient counts as wrong if its relative difference is larger than this, as in PaddlePaddle
+/// v2.
 inline constexpr double wrong_gradient = 0.01;
 
 inline double root_mean_square(const double* x, std::size_t n) {
@@ -52,16 +53,17 @@ inline double root_mean_square(const double* x, std::size_t n) {
   return n > 0 ? std::sqrt(sum / static_cast<double>(n)) : 0;
 }
 
-/// Compares the directional derivative of the cost along one direction of parameter i with that of
-/// the gradient. Each element of the direction is +1 or -1, at random, divided by the square root
-/// of the number of elements. So the relative difference is about the relative error of the
-/// gradient, whichever elements are wrong; along the gradient itself, which PaddlePaddle v2 uses,
-/// elements that are wrongly zero would not be detected.
+/// Compares the change of the cost along one direction of parameter i with the change that the
+/// gradient predicts. Each element of the direction is +1 or -1, at random, divided by the square
+/// root of the number of elements. So the relative difference is about the relative error of the
+/// gradient, whichever elements are wrong. PaddlePaddle v2 uses the direction of the gradient,
+/// which does not detect elements of the gradient that are wrongly zero.
 ///
-/// The step changes the cost by about the fraction `eps`, but no element by more than 1e-6 of the
-/// size of the elements, so the quotient is the derivative even if the cost has kinks.
-/// `least_slope` is a lower bound of the derivative to which the difference is related, because the
-/// gradients are floats.
+/// The step is so long that the cost changes by about the fraction `eps`, but no element changes by
+/// more than 1e-6 of the size of the elements. With so short a step, the quotient is the derivative
+/// even if the cost has kinks. The difference is divided by the derivative or, if this is larger,
+/// by `least_slope`, because a smaller derivative is lost in the rounding of the gradients, which
+/// are floats.
 LAMINA_COLD inline gradient_difference difference_along(exact_cost& exact, int i,
                                                         const std::vector<double>& gradient,
                                                         double cost, double eps, int direction,
@@ -97,7 +99,7 @@ LAMINA_COLD inline gradient_difference difference_along(exact_cost& exact, int i
   return d;
 }
 
-/// Returns the larger of the differences along two directions; NaN counts as the largest.
+/// Returns the larger of the differences along two random directions; NaN counts as the largest.
 LAMINA_COLD inline gradient_difference difference_of(exact_cost& exact, int i,
                                                      const std::vector<double>& gradient,
                                                      double cost, double eps, double least_slope) {
@@ -106,9 +108,9 @@ LAMINA_COLD inline gradient_difference difference_of(exact_cost& exact, int i,
   return !(std::fabs(a.diff) >= std::fabs(b.diff)) && a.diff == a.diff ? b : a;
 }
 
-/// Compares the gradients of all trained parameters, as the engine computes them for the first
-/// mini-batch, with difference quotients of the cost in double. Logs a line per parameter. Throws
-/// lamina::error that names the parameters with a wrong gradient.
+/// Computes the gradients of all trained parameters for the first mini-batch with the engine, and
+/// compares them with difference quotients of the cost, which the interpreter computes in double.
+/// Logs a line per parameter. Throws lamina::error that names the parameters with a wrong gradient.
 LAMINA_COLD inline void check_gradients(trained_program& program, std::uint64_t seed,
                                         const trainer_flags& flags, trainer_log& log) {
   if (make_exact_cost == nullptr)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/import_main.hpp - the command that converts a saved model to C++. CMake's
+// lamina/cli/import_main.hpp - the command that converts a saved model to C++. The CMake function
 // lamina_import runs it.
 #pragma once
 
@@ -18,9 +18,9 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE]`. MODEL is the
-/// folder of save_inference_model, or the program file in it; `--parameters` names the file with
-/// all parameters in that folder. Returns the exit code of main: 0; 1 with a line on stderr if the
-/// model cannot be imported; 2 for invalid arguments.
+/// folder that save_inference_model wrote, or the program file in this folder. If one file in the
+/// folder has all parameters, `--parameters` names it. Returns the exit code of main: 0 on success;
+/// 1, after a line on stderr, if the model cannot be imported; 2 for invalid arguments.
 inline int import_main(int argc, const char* const* argv) {
   const auto usage = [] {
     std::fputs(

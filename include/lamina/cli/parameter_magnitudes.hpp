@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/parameter_magnitudes.hpp - magnitudes of a parameter or gradient.
+// lamina/cli/parameter_magnitudes.hpp - the mean and the maximum of the absolute values of a
+// parameter or gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,14 +15,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The mean and the largest of absolute values. One NaN makes both NaN.
+/// The mean and the largest of the absolute values of an array. If one value is NaN, both are NaN.
 struct magnitudes {
   double mean = 0, largest = 0;
 };
 
 namespace detail {
 
-/// Collects absolute values.
+/// Computes the magnitudes of the numbers that are added.
 class magnitude_sum {
  public:
   template <class Real>
@@ -29,7 +30,7 @@ class magnitude_sum {
     for (std::ptrdiff_t i = 0; i < count; ++i) {
       const double x = std::fabs(static_cast<double>(from[i]));
       sum_ += x;
-      if (!(x <= largest_)) largest_ = x;  // written like this so that NaN is stored and kept
+      if (!(x <= largest_)) largest_ = x;  // also true if x or largest_ is NaN
     }
   }
   /// Returns the magnitudes of `count` numbers; numbers that were not added count as zeros.
@@ -57,12 +58,13 @@ LAMINA_COLD magnitudes magnitudes_in(const parameter_info& info, const float* me
 
 }  // namespace detail
 
-/// Returns the magnitudes of an array in the layout of a parameter: of its values or its gradient.
+/// Returns the magnitudes of a parameter or of its gradient; `memory` has the layout of the
+/// parameter.
 LAMINA_COLD inline magnitudes magnitudes_of(const parameter_info& info, const float* memory) {
   return info.type == dtype::float64 ? detail::magnitudes_in<double>(info, memory)
                                      : detail::magnitudes_in<float>(info, memory);
 }
-/// Returns the magnitudes of a sparse gradient: rows that it does not store are zeros.
+/// Returns the magnitudes of a sparse gradient; rows that it does not store count as zeros.
 template <class Real>
 LAMINA_COLD magnitudes magnitudes_of(const parameter_info& info,
                                      const engine::cpu::basic_selected_rows<Real>& rows) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/pass_folder.hpp - the folders of --save_dir: pass-00000, pass-00001 and so on.
+// lamina/cli/pass_folder.hpp - the folders pass-00000, pass-00001 and so on in the folder of
+// --save_dir.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +21,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The folder of a pass, with these files:
+/// The folder of one pass, with these files:
 ///
 ///   model      the parameters, as model::save writes them
 ///   trainer    parameters, accumulators, step and pass, as trainer::save writes them
@@ -38,7 +39,8 @@ class pass_folder {
   std::string model() const { return path_ + "/model"; }
   std::string trainer() const { return path_ + "/trainer"; }
 
-  /// Makes the folder, or opens an existing one; until finish() it is incomplete.
+  /// Makes the folder if it does not exist, and removes its file `done`, so that it is incomplete
+  /// until finish().
   LAMINA_COLD void begin() const {
     make_directories(path_);
     if (::unlink(done().c_str()) != 0 && errno != ENOENT)
@@ -50,7 +52,7 @@ class pass_folder {
     write(done(), text() << "lamina " << LAMINA_VERSION_MAJOR << "." << LAMINA_VERSION_MINOR << "."
                          << LAMINA_VERSION_PATCH);
   }
-  /// Throws lamina::error that begins with `who` unless the folder is complete.
+  /// Throws lamina::error unless the folder is complete; the message begins with `who`.
   LAMINA_COLD void require_whole(const std::string& who) const {
     struct stat found {};
     if (::stat(done().c_str(), &found) == 0) return;
@@ -58,8 +60,8 @@ class pass_folder {
     throw error(text() << "lamina: " << who << ": expected the folder of a whole pass, " << path_
                        << ", found " << (is_there ? "one without the file done" : "none"));
   }
-  /// Removes the files and, unless it contains others, the folder. Returns false, with errno set,
-  /// if the system does not allow it.
+  /// Removes the four files, and the folder if it then is empty. Returns false, with errno set, if
+  /// the operating system does not allow it.
   LAMINA_COLD bool remove() const {
     for (const char* const name : {"/done", "/path.txt", "/trainer", "/model"})
       if (::unlink((path_ + name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
@@ -79,16 +81,16 @@ class pass_folder {
   std::string path_;
 };
 
-/// Returns the parameter file for a path of `--init_model_path`, which is a file or the folder of a
-/// pass.
+/// Returns the parameter file for the path of `--init_model_path`, which is such a file or the
+/// folder of a pass.
 LAMINA_COLD inline std::string model_file_at(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return path + "/model";
   return path;
 }
-/// Returns the parameter file with which a job begins: that of --init_model_path, or of the pass
-/// before --start_pass. Empty if neither flag is given. Throws lamina::error if the folder of the
-/// pass is incomplete.
+/// Returns the parameter file with which a job begins: the file of --init_model_path, or the file
+/// of the pass before --start_pass. Returns an empty text if neither flag is given. Throws
+/// lamina::error if the folder of the pass is incomplete.
 LAMINA_COLD inline std::string first_model(const trainer_flags& flags) {
   if (!flags.init_model_path.empty()) return model_file_at(flags.init_model_path);
   if (flags.start_pass == 0) return {};
@@ -101,7 +103,8 @@ LAMINA_COLD inline std::string first_model(const trainer_flags& flags) {
   before.require_whole(who);
   return before.model();
 }
-/// Returns the name of the configuration that wrote a folder; empty if the folder does not have it.
+/// Returns the name of the configuration that wrote a folder; empty if the folder does not contain
+/// the name.
 LAMINA_COLD inline std::string configuration_of(const std::string& folder) {
   const open_file from(folder + "/path.txt");
   std::string name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/read_trainer_flags.hpp - reads the flags of `paddle train` by CLI11.
+// lamina/cli/read_trainer_flags.hpp - reads the flags of `paddle train` with CLI11.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +26,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Flags of PaddlePaddle v2 for features that lamina does not have, or implements differently.
+/// Flags of PaddlePaddle v2 that lamina rejects, because it does not have the feature or implements
+/// it in another way.
 inline constexpr std::string_view absent_flags[] = {"average_test_period",
                                                     "beam_size",
                                                     "comment",
@@ -61,8 +62,8 @@ inline constexpr std::string_view absent_flags[] = {"average_test_period",
                                                     "use_old_updater",
                                                     "with_cost"};
 
-/// Returns the value of a flag that must be a whole number of at least `low`; throws usage_error
-/// for anything else.
+/// Returns the value of a flag that must be a whole number of at least `low`. Throws usage_error
+/// for any other value.
 LAMINA_COLD inline int number_of_flag(std::string_view flag, std::string_view letters, int low) {
   int value = 0;
   const char* const end = letters.data() + letters.size();
@@ -83,9 +84,9 @@ LAMINA_COLD inline double step_of_flag(std::string_view flag, std::string_view l
   return value;
 }
 
-/// Converts the arguments to the form that CLI11 reads: gflags, which PaddlePaddle uses, accepts
-/// one hyphen instead of two, and yes, no, t, f, y and n for booleans. A first word `train` is
-/// removed, as in `paddle train`.
+/// Converts the arguments to the form that CLI11 reads. PaddlePaddle uses gflags, which also
+/// accepts one hyphen in place of two, and yes, no, t, f, y and n as booleans. Removes a first
+/// argument `train`, the command of `paddle train`.
 LAMINA_COLD inline std::vector<std::string> normalized_arguments(
     int argc, const char* const* argv, const std::vector<std::string_view>& booleans,
     std::string& answer_to) {
@@ -116,7 +117,8 @@ LAMINA_COLD inline std::vector<std::string> normalized_arguments(
                                  << argument.substr(name.size() + 1) << "'");
       argument = text() << name << (is_yes ? "=true" : "=false");
     }
-    // CLI11 finds no value in --save_dir=, which a script may produce from an empty variable.
+    // CLI11 rejects --save_dir= without a value, which a script may produce from an empty variable.
+    // So such a flag gets an empty argument as its value.
     const bool is_empty = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
     all.push_back(is_empty ? argument.substr(0, argument.size() - 1) : argument);
     if (is_empty) all.emplace_back();
@@ -124,7 +126,7 @@ LAMINA_COLD inline std::vector<std::string> normalized_arguments(
   return all;
 }
 
-/// Throws for an argument that is not a flag of this command line.
+/// Throws usage_error for an argument that is not a flag of this command line.
 [[noreturn]] LAMINA_COLD inline void fail_argument(const std::string& argument,
                                                    const std::vector<std::string_view>& names) {
   if (!argument.starts_with("-"))
@@ -160,7 +162,7 @@ class flag_reader {
     if (command == "usage") return answer_help();
     for (std::size_t i = 0, n = all.size(); i < n / 2; ++i) all[i].swap(all[n - 1 - i]);
     try {
-      app_.parse(all);  // takes them from the end
+      app_.parse(all);  // CLI11 reads the arguments from the last to the first
     } catch (const CLI::CallForHelp&) {
       return answer_help();
     } catch (const CLI::ParseError& e) {
@@ -174,7 +176,7 @@ class flag_reader {
  private:
   void define() {
     app_.set_help_flag("-h,--help", "Print this help");
-    app_.allow_extras();  // fail_argument reports them with the nearest name
+    app_.allow_extras();  // fail_argument() reports unknown flags with the nearest name
     word("--config", to_.config, "The program to run; folders and .py do not count");
     word("--config_args", to_.config_args, "Arguments of the program: name=value,name=value");
     word("--job", to_.job, "train, test, time or checkgrad");
@@ -253,10 +255,11 @@ class flag_reader {
 
 }  // namespace detail
 
-/// Reads the flags of `paddle train`: `--flag=value` or `--flag value`, with one or two hyphens;
-/// booleans also as `--flag` and `--noflag`. If a flag is repeated, the last one counts. The first
-/// argument may be the word `train`. Throws usage_error for an unknown flag, with the nearest name,
-/// and for a value that a flag does not accept. The help lists `configs`.
+/// Reads the flags of `paddle train`. A flag has the form `--flag=value` or `--flag value`, with
+/// one or two hyphens; a boolean flag may also be `--flag` or `--noflag`. If a flag is repeated,
+/// its last value counts. The first argument may be the word `train`. Throws usage_error for an
+/// unknown flag, with the nearest name, and for a value that a flag does not accept. The help lists
+/// `configs`.
 LAMINA_COLD inline trainer_flags read_trainer_flags(
     int argc, const char* const* argv, const std::vector<std::string_view>& configs = {}) {
   trainer_flags flags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trained_at_device.hpp - the trainer and the evaluator of a command line's program on a
-// device, for --use_gpu.
+// lamina/cli/trained_at_device.hpp - the trainer and the evaluator that a program uses on a device,
+// for --use_gpu.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The trainer and the evaluator on device `number`; takes the place of trained_at_host.
+/// Makes the trainer and the evaluator on device `number`; trained_at_host does the same for the
+/// CPU.
 template <class Backend>
 struct trained_at_device {
   int number;
@@ -30,7 +31,7 @@ struct trained_at_device {
                     const train_options& options) const {
     to.emplace(m, opt, options, cuda::place{number});
   }
-  /// Makes the evaluator, or copies the current parameters to it.
+  /// Makes the evaluator if it does not exist; otherwise copies the current parameters to it.
   template <class Evaluator, class P>
   void make_evaluator(std::optional<Evaluator>& to, const model<P>& m,
                       const evaluator_options& options) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trained_program.hpp - an interface to a program, its optimizer and its readers, so
-// that the jobs of a command line are compiled once for all programs.
+// lamina/cli/trained_program.hpp - an interface to a program, its optimizer and its readers. The
+// jobs of a command line use this interface, so they are compiled once for all programs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,30 +17,32 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The options of the command line for running a program.
+/// The options of the command line that a program needs.
 struct trained_program_options {
   std::uint64_t seed = 1;
   int threads = 1;
   bool use_gpu = false;
   int gpu = 0;
-  bool reads_train = true, reads_test = true;  // whether the job reads these data
+  // whether the job reads the training data and the test data
+  bool reads_train = true, reads_test = true;
 };
 
-/// A mini-batch as one array per data layer, for code that does not know the program.
+/// A mini-batch as one array per data layer, for code that does not know the type of the program.
 struct minibatch_arrays {
   const std::byte* const* data;  // one array per data layer
-  const int* rows;               // by domain of rows
-  const int* const* offsets;     // by domain; null for one without sequences
+  const int* rows;               // for each row domain, its number of rows
+  // for each row domain, its sequence offsets; null without sequences
+  const int* const* offsets;
 };
 
-/// Receives reports about a pass from trained_program.
+/// An interface whose functions train_pass() calls before and after each step.
 class pass_listener {
  public:
   virtual ~pass_listener() = default;
-  /// Called when mini-batch `batch` of the pass is read; the parameters are those before its
-  /// update.
+  /// Called after mini-batch `batch` of the pass is read and before its update changes the
+  /// parameters.
   virtual void before_step(std::int64_t batch) = 0;
-  /// Called when the parameters are updated; `cost` is the mean over the samples.
+  /// Called after the update; `cost` is the mean over the samples of the mini-batch.
   virtual void after_step(std::int64_t batch, std::int64_t samples, double cost) = 0;
 };
 
@@ -53,13 +55,15 @@ class trained_program {
 
   /// Returns the program as it was recorded.
   virtual program_view program() const = 0;
-  /// Returns the parameters on the host. While a device trains, only copy_to_host() changes them.
+  /// Returns the parameters on the host. If a device trains, they change only when copy_to_host()
+  /// is called.
   virtual parameter_memory parameters() = 0;
   virtual void copy_to_host() = 0;
   virtual void load_model(const std::string& file) = 0;
   virtual void save_model(const std::string& file) = 0;
 
-  /// Makes the trainer, which starts from the current parameters; the functions below need it.
+  /// Makes the trainer, which starts from the current parameters. The caller must call this
+  /// function before load_trainer(), save_trainer(), train_pass() and step().
   virtual void start_training() = 0;
   virtual void load_trainer(const std::string& file) = 0;
   virtual void save_trainer(const std::string& file) = 0;
@@ -67,28 +71,28 @@ class trained_program {
   virtual std::int64_t train_pass(pass_listener& listener) = 0;
   /// Reads the first mini-batch of the training data; returns its number of samples.
   virtual std::int64_t read_minibatch() = 0;
-  /// Trains on that mini-batch; returns the cost before the update.
+  /// Trains one step on the mini-batch of read_minibatch(); returns the cost before the update.
   virtual double step() = 0;
 
-  /// Return the metrics of the pass so far, and of the mini-batches since forget_current(), valid
-  /// until the next call. They restart with each pass.
+  /// Return the metrics of the pass so far, and the metrics of the mini-batches since
+  /// forget_current(). Both restart with each pass. The result is valid until the next call.
   virtual metric_list metrics() = 0;
   virtual metric_list current_metrics() = 0;
   virtual void forget_current() = 0;
   virtual void forget_pass() = 0;
 
-  /// Computes the gradients of the current mini-batch of a pass, or of read_minibatch(), without an
-  /// update; returns its cost.
+  /// Computes the gradients for the current mini-batch of a pass, or for the mini-batch of
+  /// read_minibatch(), without an update. Returns the cost.
   virtual double compute_gradients() = 0;
-  /// Return the magnitudes of the gradient of parameter i, and its elements row by row; zeros if
-  /// the cost does not depend on the parameter.
+  /// Return the magnitudes of the gradient of parameter i, and copy its elements row by row. If the
+  /// cost does not depend on the parameter, all are zeros.
   virtual magnitudes gradient_magnitudes(int i) = 0;
   virtual void copy_gradient(int i, double* to) = 0;
-  /// Returns the mini-batch of read_minibatch(); valid until the next one.
+  /// Returns the mini-batch of read_minibatch(). It is valid until the next mini-batch is read.
   virtual minibatch_arrays minibatch() = 0;
 
   virtual bool has_test_data() const = 0;
-  /// Tests the current parameters on all test data.
+  /// Computes the cost and the metrics of all test data for the current parameters.
   virtual test_result test() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trained_program_maker.hpp - selects the device of a command line's program.
+// lamina/cli/trained_program_maker.hpp - selects the CPU or the device on which a program runs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Makes the trained_program of a program that was compiled for these places.
+/// Makes the trained_program of a program. `Places` are the places for which the program is
+/// compiled.
 template <class Places>
 struct trained_program_maker;
 

@@ -27,10 +27,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Represents missing test data.
+/// The type of the test reader in a configuration without test data.
 struct no_test_data {};
 
-/// The trainer and the evaluator on the CPU.
+/// Makes the trainer and the evaluator on the CPU.
 struct trained_at_host {
   template <class P, class Opt>
   using trainer_type = trainer<P, Opt>;
@@ -42,7 +42,8 @@ struct trained_at_host {
                     const train_options& options) const {
     to.emplace(m, opt, options);
   }
-  /// Makes the evaluator, which reads the parameters of the model directly.
+  /// Makes the evaluator if it does not exist. It reads the parameters of the model, so it needs no
+  /// copy of them.
   template <class Evaluator, class P>
   void make_evaluator(std::optional<Evaluator>& to, const model<P>& m,
                       const evaluator_options& options) const {

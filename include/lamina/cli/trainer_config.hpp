@@ -28,7 +28,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// The base of configurations; only the derived class knows the type of the program.
+/// The base class of configurations. It does not depend on the type of the program.
 class trainer_config_base {
  public:
   virtual ~trainer_config_base() = default;
@@ -41,7 +41,8 @@ class trainer_config_base {
 template <class T>
 concept made_from_args = std::invocable<const T&, const config_args&>;
 
-/// Returns the object given to a configuration, or calls its function to make it.
+/// Returns the object that was given to a configuration; if a function was given, calls it and
+/// returns its result.
 template <class T>
 auto made(const T& given, [[maybe_unused]] const config_args& args) {
   if constexpr (made_from_args<T>)
@@ -50,8 +51,9 @@ auto made(const T& given, [[maybe_unused]] const config_args& args) {
     return given;
 }
 
-/// Returns the reader given to a configuration, or calls its function to make it; null if a job
-/// does not read it, because a function may read whole files.
+/// Returns the reader that was given to a configuration; if a function was given, calls it and
+/// returns its result. Does not call the function, and returns null, if the job does not need the
+/// reader, because the function may read whole files.
 template <class T>
 auto made_reader(const std::shared_ptr<T>& given, [[maybe_unused]] const config_args& args,
                  [[maybe_unused]] bool is_read) {
@@ -77,8 +79,8 @@ constexpr bool reads_batches = [] {
     return false;
 }();
 
-/// Whether an optimizer can train a program; if not, causes an error with the reason, except for a
-/// program whose mistake was already reported.
+/// Whether an optimizer can train a program. If not, causes a compile-time error with the reason,
+/// unless an error about the program was already reported.
 template <class P, class Opt>
 constexpr bool trains() {
   if constexpr (is_faulty<P>)
@@ -90,21 +92,21 @@ constexpr bool trains() {
 
 }  // namespace detail
 
-/// A program that a command line can train: its name, the program, an optimizer, a reader of
-/// mini-batches to train on and, for tests, another one.
+/// A configuration that a command line can run. It has a name, a program, an optimizer, a reader of
+/// mini-batches for training and, optionally, a reader of mini-batches for tests.
 ///
 ///   return lamina::trainer_main(argc, argv,
 ///                               lamina::trainer_config{"vgg", vgg, adam, train, test});
 ///
-/// The optimizer and each reader may instead be given as a function of the arguments of the command
-/// line, which is called when the configuration is selected:
+/// In place of the optimizer and of each reader, a function of the arguments of --config_args may
+/// be given. It is called when the command line selects the configuration:
 ///
 ///   [](const lamina::config_args& args) {
 ///     return open(args.get("data", "./reviews")) | reader::batch(args.get("batch_size", 128));
 ///   }
 ///
-/// `--config=demo/vgg.py` selects "vgg": folders and the endings .py and .conf are ignored. It
-/// replaces the Python file trainer_config.py of PaddlePaddle v2.
+/// `--config=demo/vgg.py` selects "vgg": folders and the endings .py and .conf are ignored. The
+/// class replaces the Python file trainer_config.py of PaddlePaddle v2.
 template <class P, class Opt, class Train, class Test = detail::no_test_data, class Places = places>
 class trainer_config final : public detail::trainer_config_base {
   static constexpr bool is_program = program_type<P>;

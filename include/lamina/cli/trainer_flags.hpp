@@ -25,7 +25,7 @@ struct trainer_flags {
   std::string answer;  // the text for `--help` and `--version`; printed instead of running a job
 };
 
-/// A mistake in the command line itself.
+/// The error for a mistake in the command line.
 struct usage_error : error {
   using error::error;
 };

@@ -23,21 +23,22 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Converts the metrics of a test to the form for log lines; they refer to the result.
+/// Converts the metrics of a test to the form for log lines. They refer to `result`, which must
+/// outlive them.
 LAMINA_COLD inline std::vector<optimizer::metric_value> metrics_of(const test_result& result) {
   std::vector<optimizer::metric_value> all;
   for (const auto& m : result.metrics) all.push_back({m.name, m.value});
   return all;
 }
 
-/// Trains, and reports like TrainerInternal of PaddlePaddle v2.
+/// Trains a program and logs as TrainerInternal of PaddlePaddle v2 does.
 class train_job final : pass_listener {
  public:
   train_job(trained_program& program, const std::string& config, const trainer_flags& flags,
             trainer_log& log)
       : program_(program), config_(config), flags_(flags), log_(log) {}
 
-  /// Trains for --num_passes passes. The first has the number --start_pass.
+  /// Trains for --num_passes passes. The first pass has the number --start_pass.
   LAMINA_COLD void train() {
     begin();
     for (int i = 0; i < flags_.num_passes; ++i) {
@@ -46,7 +47,8 @@ class train_job final : pass_listener {
       const std::int64_t batches = program_.train_pass(*this);
       log_.line(trainer_message::pass(pass, batches, pass_, program_.metrics()));
       if (program_.has_test_data()) test();
-      // Also saves the last pass, which PaddlePaddle loses if it is not a multiple of the period.
+      // The last pass is always saved. (PaddlePaddle saves it only if its number is a multiple of
+      // the period.)
       if (pass % flags_.saving_period == 0 || i + 1 == flags_.num_passes) save(pass);
     }
   }
@@ -74,7 +76,8 @@ class train_job final : pass_listener {
   }
 
  private:
-  /// Detects before the first step problems that would stop a run after hours.
+  /// Loads the model, and makes the folder of --save_dir before the first step, so that a wrong
+  /// folder is an error now and not after hours.
   void begin() {
     const std::string model = first_model(flags_);
     if (!flags_.save_dir.empty()) make_directories(flags_.save_dir);
@@ -104,7 +107,7 @@ class train_job final : pass_listener {
     if (is_due(flags_.test_period, batch) && flags_.job == "train" && program_.has_test_data())
       test();
   }
-  /// Whether an action with this period is due after a mini-batch; 0: never.
+  /// Whether an action with this period is due after a mini-batch; with a period of 0 it never is.
   static bool is_due(int period, std::int64_t batch) {
     return period > 0 && (batch + 1) % period == 0;
   }
@@ -132,7 +135,7 @@ class train_job final : pass_listener {
     if (flags_.save_dir.empty()) return;
     const pass_folder folder(flags_.save_dir, pass);
     folder.begin();
-    program_.save_trainer(folder.trainer());  // copies the parameters from a device first
+    program_.save_trainer(folder.trainer());  // also copies the parameters from the device
     program_.save_model(folder.model());
     folder.finish(config_);
     if (flags_.save_only_one && saved_ >= 0) {
@@ -143,7 +146,7 @@ class train_job final : pass_listener {
     saved_ = pass;
   }
 
-  /// Runs a step of time(); returns its milliseconds.
+  /// Runs one step of time(); returns its duration in milliseconds.
   double step(std::int64_t number, std::int64_t samples) {
     before_step(number);
     const double start = steady_seconds();
@@ -162,7 +165,7 @@ class train_job final : pass_listener {
   int saved_ = -1;  // the last pass that this run has saved
 };
 
-/// Tests one model, or the models of the passes from --test_pass to before --num_passes.
+/// Tests one model, or the models of the passes from --test_pass to --num_passes - 1.
 LAMINA_COLD inline void test_job(trained_program& program, const trainer_flags& flags,
                                  trainer_log& log) {
   if (!program.has_test_data())

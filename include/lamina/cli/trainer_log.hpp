@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_log.hpp - the log of `paddle train`, with the same lines and dots.
+// lamina/cli/trainer_log.hpp - writes a log with the lines and dots of `paddle train`.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,13 +21,13 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes lines in the form of glog, "I0612 15:12:50.297226 18323 file.hpp:57] message", and dots
-/// between them. Each line is one write to the system, so that it reaches a pipe or a file at once
-/// and as a whole.
+/// between the lines. Each line is written by one system call, so that it reaches a pipe or a file
+/// at once and as a whole.
 class trainer_log {
  public:
   explicit trainer_log(std::FILE* to = stderr) : to_(to) {}
 
-  /// Writes a line; it ends an open line of dots.
+  /// Ends an open line of dots, and writes a line.
   LAMINA_COLD void line(const std::string& message, const char* file = __builtin_FILE(),
                         int number = __builtin_LINE()) {
     ::timeval now{};
@@ -67,13 +67,13 @@ class trainer_log {
   bool dots_ = false;
 };
 
-/// The number of samples and the sum of their costs, for a pass so far or for the mini-batches
-/// since the last log line.
+/// The number of samples and the sum of their costs. One object counts the pass so far, another the
+/// mini-batches since the last log line.
 struct cost_sum {
   std::int64_t samples = 0;
   double sum = 0;
 
-  /// Adds a mini-batch by its mean cost.
+  /// Adds a mini-batch of `count` samples.
   void add(std::int64_t count, double mean_cost) {
     samples += count;
     sum += mean_cost * static_cast<double>(count);
@@ -84,20 +84,20 @@ struct cost_sum {
 
 /// The result of --job=checkgrad for a parameter.
 struct gradient_difference {
-  double step = 0;                        // along a direction of length 1
-  double cost_above = 0, cost_below = 0;  // after a step forward, and after a step backward
-  double true_delta = 0;                  // half of their difference
-  double analytic_delta = 0;              // the same, computed from the gradient
-  double diff = 0;                        // relative difference of the two
+  double step = 0;                        // length of the step, along a direction of length 1
+  double cost_above = 0, cost_below = 0;  // cost after a step forward, and after a step backward
+  double true_delta = 0;                  // half of the difference of the two costs
+  double analytic_delta = 0;              // the change of the cost that the gradient predicts
+  double diff = 0;                        // relative difference of true_delta and analytic_delta
 };
 
-// The messages equal those of PaddlePaddle v2, so that scripts which read its logs can read these.
-// Numbers have six digits, as printed by an std::ostream, in every locale.
+// The messages equal those of PaddlePaddle v2, so that scripts for its logs can read these logs.
+// Numbers have six significant digits, as std::ostream prints them, in every locale.
 namespace trainer_message {
 
 namespace detail {
 
-/// Pads text on the right.
+/// Pads a text on the right to `width` characters.
 LAMINA_COLD inline std::string left(std::string made, std::size_t width, char fill = ' ') {
   if (made.size() < width) made.resize(width, fill);
   return made;
@@ -114,9 +114,9 @@ LAMINA_COLD inline void add_samples(text& to, const cost_sum& costs) {
 
 }  // namespace detail
 
-/// Returns " Batch=100 samples=12800 AvgCost=0.68 CurrentCost=0.65 Eval: a=0.5  CurrentEval: a=0.6
-/// ", the line after mini-batch number `batch` - 1. `current` are the mini-batches since the last
-/// such line.
+/// Returns " Batch=100 samples=12800 AvgCost=0.68 CurrentCost=0.65 Eval: a=0.5 CurrentEval: a=0.6
+/// ", the line after mini-batch number `batch` - 1. `current` is the cost of the mini-batches since
+/// the last such line.
 LAMINA_COLD inline std::string batch(std::int64_t batch, const cost_sum& pass,
                                      const cost_sum& current,
                                      std::span<const optimizer::metric_value> metrics,
@@ -160,9 +160,8 @@ LAMINA_COLD inline std::string tested_pass(int pass, const cost_sum& costs,
   detail::add_metrics(s, metrics);
   return s;
 }
-/// Returns "fc_0.w_0             avg_abs_val=0.0371914   max_val=..., avg_abs_grad=...
-/// max_grad=...", the line about the values of a parameter after an update, and the gradient of
-/// that update.
+/// Returns "fc_0.w_0 avg_abs_val=0.0371914 max_val=..., avg_abs_grad=... max_grad=...", the line
+/// about the values of a parameter after an update and the gradient of this update.
 LAMINA_COLD inline std::string parameter(const std::string& name, const magnitudes& values,
                                          const magnitudes& gradient) {
   using detail::left;
@@ -171,9 +170,10 @@ LAMINA_COLD inline std::string parameter(const std::string& name, const magnitud
                 << " avg_abs_grad=" << left(gradient.mean, 11)
                 << " max_grad=" << left(gradient.largest, 11);
 }
-/// Returns "fc_0.w_0            step=1e-05          cost1=0.693   cost2=0.692   true_delta=...",
-/// the line that compares the change of the cost by a small step along one direction of a parameter
-/// with its gradient. Lines alternate between blanks and dots, and a wrong one ends in " ***".
+/// Returns "fc_0.w_0 step=1e-05 cost1=0.693 cost2=0.692 true_delta=...", the line that compares the
+/// change of the cost along one direction of a parameter with the change that the gradient
+/// predicts. The lines are padded with blanks and with dots in turn. The line of a wrong gradient
+/// ends in " ***".
 LAMINA_COLD inline std::string gradient(const std::string& name, const gradient_difference& d,
                                         bool is_wrong, bool has_dots) {
   using detail::left;
@@ -185,7 +185,8 @@ LAMINA_COLD inline std::string gradient(const std::string& name, const gradient_
     << "analytic_delta=" << left(d.analytic_delta, 15, fill);
   return s.print("diff=%g", d.diff) << (is_wrong ? " ***" : "");
 }
-/// Returns a line with the times of an action that was repeated `count` times, in milliseconds.
+/// Returns a line with the total, mean, longest and shortest time, in milliseconds, of an action
+/// that was repeated `count` times.
 LAMINA_COLD inline std::string times(const std::string& name, double total, double largest,
                                      double least, std::int64_t count) {
   using detail::left;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_main.hpp - the command line of PaddlePaddle v2, `paddle train`, for your own
-// program. Needs CLI11.
+// lamina/cli/trainer_main.hpp - gives a program the command line of `paddle train` of PaddlePaddle
+// v2. Needs CLI11.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -50,9 +50,9 @@ LAMINA_COLD inline std::vector<std::string_view> config_names(config_list config
   return names;
 }
 
-/// Returns the configuration that the flags name, or else the one that wrote the folder with which
-/// training begins, or else the only one. Throws lamina::error that lists all of them if none is
-/// found.
+/// Returns the configuration that --config names. Without this flag, returns the configuration that
+/// wrote the folder with which training begins, or else the only configuration. If none of these
+/// exists, throws lamina::error that lists all configurations.
 LAMINA_COLD inline const trainer_config_base& find_config(config_list configs,
                                                           const trainer_flags& flags) {
   const std::vector<std::string_view> names = config_names(configs);
@@ -79,7 +79,7 @@ LAMINA_COLD inline const trainer_config_base& find_config(config_list configs,
                            << "'; the nearest is " << nearest_word(name_of_config(wanted), names));
 }
 
-/// Runs the job that the flags name.
+/// Runs the job that --job names.
 LAMINA_COLD inline void run_job(const trainer_config_base& config, const trainer_flags& flags,
                                 trainer_log& log) {
   trained_program_options options;
@@ -98,11 +98,12 @@ LAMINA_COLD inline void run_job(const trainer_config_base& config, const trainer
   if (flags.job == "test") return test_job(*program, flags, log);
   if (flags.job == "checkgrad") return check_gradients(*program, options.seed, flags, log);
   if (flags.job == "time") return train_job(*program, config.name(), flags, log).time();
-  args.require_all_read();  // only this job makes all readers
+  // only this job calls the functions of all readers, which read the arguments
+  args.require_all_read();
   train_job(*program, config.name(), flags, log).train();
 }
 
-/// Prints an error as one line on the log's stream.
+/// Prints an error as one line on stderr.
 LAMINA_COLD inline void report_error(std::string_view what, trainer_log& log) {
   std::string line(what);
   for (char& c : line)
@@ -113,7 +114,7 @@ LAMINA_COLD inline void report_error(std::string_view what, trainer_log& log) {
   std::fflush(stderr);
 }
 
-/// Runs the command line of these configurations; compiled once for all programs.
+/// Does the work of trainer_main. It is not a template, so it is compiled once for all programs.
 LAMINA_COLD inline int run_trainer_main(int argc, const char* const* argv, config_list configs) {
   trainer_log log;
   try {
@@ -152,8 +153,8 @@ LAMINA_COLD inline int run_trainer_main(int argc, const char* const* argv, confi
 /// `--config` selects one of the configurations, and `--job` the job: train, test, time, or
 /// checkgrad, which needs <lamina/cli/checkgrad.hpp> in one file of the program.
 /// docs/command_line.md lists all flags. The log is written to standard error, line by line.
-/// Returns 0 on success, 1 after an error or a wrong gradient, 2 for a mistake in the command line;
-/// an error is printed as one line. Catches exceptions that derive from std::exception.
+/// Returns 0 on success, 1 after an error or a wrong gradient, and 2 for a mistake in the command
+/// line. Catches exceptions that derive from std::exception and prints them as one line.
 template <std::derived_from<detail::trainer_config_base>... Configs>
 requires(sizeof...(Configs) > 0) int trainer_main(int argc, const char* const* argv,
                                                   const Configs&... configs) {

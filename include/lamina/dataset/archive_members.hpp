@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/archive_members.hpp - the text files of a data set, from its archive.
+// lamina/dataset/archive_members.hpp - reads the text files of a data set from an archive.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// Text files with their names, in the order of the archive.
+/// Files of an archive with their names, in the order of the archive.
 struct archive_members {
   std::string path;
   std::vector<text_member> all{};
@@ -29,13 +29,14 @@ struct archive_members {
   LAMINA_COLD void add(std::string name, std::string bytes) {
     all.push_back({path, std::move(name), std::move(bytes)});
   }
-  /// Returns the first file with this name, null if there is none.
+  /// Returns the first file with this name; null if there is none.
   LAMINA_COLD const text_member* find(std::string_view name) const {
     for (const text_member& m : all)
       if (m.name == name) return &m;
     return nullptr;
   }
-  /// Returns the first file with this name. Throws format_error if there is none or it is empty.
+  /// Returns the first file with this name. Throws format_error if there is none, or if the file is
+  /// empty.
   LAMINA_API LAMINA_COLD const text_member& at(std::string_view name) const;
 };
 
@@ -52,8 +53,8 @@ archive_members read_tar_members(binary_reader& from, Wanted wanted) {
   }
   return found;
 }
-/// Does the same with a file, plain or compressed with gzip; offsets in errors refer to the
-/// decompressed bytes.
+/// Does the same for the tar archive in the file `path`, which may be compressed with gzip. Offsets
+/// in errors are offsets in the decompressed bytes.
 template <class Wanted>
 archive_members read_tar_members(const std::string& path, Wanted wanted) {
   binary_reader from(path, lamina::detail::unpack_gzip);

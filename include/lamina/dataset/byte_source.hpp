@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/byte_source.hpp - reads the bytes of a file, plain or gzip, in order.
+// lamina/dataset/byte_source.hpp - reads the bytes of a file in order, and decompresses a gzip
+// file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +19,9 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Reads a file and, if it begins with the magic bytes of gzip, decompresses it. Throws
-/// format_error with the offset in the file for a stream that ends early, fails its checksum, or is
-/// followed by bytes that are not a gzip member. offset() counts the bytes returned to the caller.
+/// format_error with the offset in the file if a gzip stream ends early, has a wrong checksum, or
+/// is followed by bytes that are not another gzip stream. offset() returns the number of
+/// (decompressed) bytes that were read so far.
 class byte_source {
  public:
   LAMINA_API explicit byte_source(const std::string& path);
@@ -34,11 +36,13 @@ class byte_source {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t offset() const noexcept { return offset_; }
 
-  /// Reads up to `count` bytes to `to`; fewer only at the end of the file.
+  /// Reads `count` bytes to `to`, fewer only at the end of the file. Returns the number of bytes
+  /// that were read.
   LAMINA_API std::size_t read(unsigned char* to, std::size_t count);
 
  private:
-  // Bytes of the file that were read but not used yet are in input_[used_, filled_).
+  // input_[used_, filled_) are bytes of the file that were read but not yet returned or
+  // decompressed.
   LAMINA_API bool refill();
 
   LAMINA_API std::size_t read_plain(unsigned char* to, std::size_t count);
@@ -46,8 +50,8 @@ class byte_source {
 #if LAMINA_HAS_ZLIB
   LAMINA_API std::size_t read_compressed(unsigned char* to, std::size_t count);
 
-  // Continues after a gzip member. Returns true if another member follows, false at the end of the
-  // file; anything else is an error.
+  // Looks for the next gzip stream after the end of one. Returns true if there is one, false at the
+  // end of the file. Throws format_error for other bytes.
   LAMINA_API bool next_member();
 
   z_stream stream_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/cifar.hpp - CIFAR-10 and CIFAR-100, from the files of their binary version or the
-// archives of the Python version.
+// lamina/dataset/cifar.hpp - the data sets CIFAR-10 and CIFAR-100. They are read from the files of
+// the binary version or from the archives of the Python version.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,10 +35,10 @@ struct sample {
   std::int64_t label;
 };
 
-/// Records as stored in the files. All tables made from a source share them.
+/// Records as the files store them. All tables of a source share the records.
 class source {
  public:
-  /// A record consists of `labels` bytes, the last of which is the label, and the pixels.
+  /// A record consists of `labels` bytes, the last of which is the label, and 3,072 pixels.
   source(std::vector<std::uint8_t> records, std::size_t labels)
       : records_(std::make_shared<const std::vector<std::uint8_t>>(std::move(records))),
         labels_(labels) {}
@@ -53,20 +53,22 @@ class source {
 
 namespace detail {
 
-/// Appends the records of a file. Checks the label bytes of each record: byte i must be below
-/// limits[i].
+/// Appends the records of a file. Throws format_error if byte i of the labels of a record is not
+/// below limits[i].
 LAMINA_API void read_records(const std::string& path, std::initializer_list<int> limits,
                              std::vector<std::uint8_t>& records);
 
-/// Appends the records of a batch of the Python version: a label, and 3072 pixels. The batch is a
-/// dictionary with 'data', an array with one row per image, and 'labels' or 'fine_labels'.
+/// Appends the records of a batch of the Python version; a record is a label and 3,072 pixels. The
+/// batch is a dictionary with 'data', an array with one row per image, and 'labels' or
+/// 'fine_labels'.
 LAMINA_API_COLD void read_batch(const text_member& m, int limit,
                                 std::vector<std::uint8_t>& records);
 
-/// Reads the records of all members of an archive whose name contains `part`, in their order.
+/// Reads the records of all members whose name contains `part`, in the order of the archive.
 LAMINA_API_COLD table<source> read_archive(binary_reader& from, std::string_view part, int limit);
 
-/// Reads a folder with the binary version, or an archive of the Python version.
+/// Reads the files `names` of a folder with the binary version, or, if `path` is an archive of the
+/// Python version, its members whose name contains `part`.
 LAMINA_API table<source> read(const std::string& path, std::initializer_list<const char*> names,
                               std::initializer_list<int> limits, std::string_view part);
 
@@ -168,28 +170,28 @@ table<source> read(const std::string& path, std::initializer_list<const char*> n
 }  // namespace detail
 
 /// Returns the 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary
-/// version, with data_batch_1.bin to data_batch_5.bin, whose records consist of a label and 3,072
-/// pixels; or the archive of the Python version, cifar-10-python.tar.gz, whose batches are read in
-/// the order of the archive, as PaddlePaddle does. Errors: lamina::error for a file that does not
-/// exist; format_error for a file that ends within a record, is empty, or has a label above 9, and
-/// for a damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
+/// version, with data_batch_1.bin to data_batch_5.bin, or the archive of the Python version,
+/// cifar-10-python.tar.gz. The batches of the archive are read in the order of the archive, as in
+/// PaddlePaddle. Throws lamina::error for a file that does not exist. Throws format_error for a
+/// file that is empty, ends within a record or has a label above 9, and for a damaged archive or
+/// pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
 LAMINA_API table<source> train10(const std::string& path);
 
-/// Returns the 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid:
-/// dataset.cifar.test10.
+/// Returns the 10,000 test images of CIFAR-10, from test_batch.bin in a folder or from the archive;
+/// see train10. Fluid: dataset.cifar.test10.
 inline table<source> test10(const std::string& path) {
   return detail::read(path, {"test_batch.bin"}, {10}, "test_batch");
 }
 
-/// Returns the 50,000 training images of CIFAR-100, labels 0 to 99: train.bin, whose records have a
-/// coarse label of 0 to 19 before the label; or cifar-100-python.tar.gz. Fluid:
-/// dataset.cifar.train100.
+/// Returns the 50,000 training images of CIFAR-100, with labels 0 to 99. `path` is a folder with
+/// train.bin, whose records have a coarse label of 0 to 19 before the label, or the archive
+/// cifar-100-python.tar.gz. Errors are those of train10. Fluid: dataset.cifar.train100.
 inline table<source> train100(const std::string& path) {
   return detail::read(path, {"train.bin"}, {20, 100}, "train");
 }
 
-/// Returns the 10,000 test images of CIFAR-100: test.bin, or the archive. Fluid:
-/// dataset.cifar.test100.
+/// Returns the 10,000 test images of CIFAR-100, from test.bin in a folder or from the archive; see
+/// train100. Fluid: dataset.cifar.test100.
 inline table<source> test100(const std::string& path) {
   return detail::read(path, {"test.bin"}, {20, 100}, "test");
 }

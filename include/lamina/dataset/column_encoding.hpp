@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/dataset/column_encoding.hpp - converts columns of numbers and words to the inputs of a
-// model. The conversion is learnt from training rows and saved with the model.
+// model. The conversion is learnt from the rows for training and saved with the model.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,18 +31,21 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Options of a column of numbers.
 struct number_column {
-  bool missing_is_mean = false;  ///< replace an empty field by the mean; otherwise it is an error
+  /// whether an empty field becomes the mean; otherwise it is an error
+  bool missing_is_mean = false;
 };
 /// Options of a column of words.
 struct category_column {
-  /// The common id of all words that fit() did not see. If it is not set, such words are errors.
+  /// The common id of all words that fit() did not see. If this option is not set, such words are
+  /// errors.
   std::optional<std::int64_t> unseen{};
 };
 
 /// Converts columns to numbers: a number x becomes (x - mean) / deviation, and a word becomes its
-/// id. fit() learns means, population deviations and words from the training rows, never from other
-/// rows. save() and load() keep them bit for bit, so that a server computes the same values as the
-/// training; `model.save(path, encoding)` keeps them in the model's file.
+/// id. fit() learns the means, the standard deviations (of the population) and the words from the
+/// rows for training, and from no other rows. save() and load() preserve the numbers bit for bit,
+/// so that a server computes the same values as the training did. `model.save(path, encoding)`
+/// stores the encoding in the file of the model.
 ///   dataset::column_encoding encoding;
 ///   encoding.add_number("age").add_category("city", {.unseen = 0});
 ///   encoding.fit(rows.slice(0, 800));
@@ -51,19 +54,20 @@ struct category_column {
 ///   std::int64_t city = encoding.id("city", "Rome");
 class column_encoding {
  public:
-  /// Adds a column of numbers. Error: a column with this name exists.
+  /// Adds a column of numbers. Throws lamina::error if a column with this name exists.
   column_encoding& add_number(std::string name, number_column options = {}) {
     return add({.name = std::move(name), .missing_is_mean = options.missing_is_mean});
   }
-  /// Adds a column of words. Errors: a column with this name exists, a negative id.
+  /// Adds a column of words. Throws lamina::error if a column with this name exists, and for a
+  /// negative id of unseen words.
   LAMINA_API column_encoding& add_category(std::string name, category_column options = {});
 
-  /// Learns all columns from training rows, a range of csv_row: a table, a slice, a pass of a
-  /// reader. A column of equal numbers gets deviation 1. Words get the ids 0, 1, ... in the order
-  /// of their bytes, skipping the id of unseen words; an empty field counts as a word, which comes
-  /// first. Errors: no row, a column that does not exist, a field that is not a finite number, a
-  /// column without any number, numbers whose variance exceeds the range of double. After an error
-  /// the encoding is unchanged.
+  /// Learns all columns from `rows`, a range of csv_row: a table, a slice of a table, or a pass of
+  /// a reader. A column of equal numbers gets the deviation 1. Words get the ids 0, 1, ... in the
+  /// order of their bytes; the id of unseen words is skipped. An empty field counts as a word and
+  /// comes first. Throws lamina::error if there is no row, a column does not exist, a field is not
+  /// a finite number, a column has no numbers, or the variance of a column exceeds the range of
+  /// double; the encoding is then unchanged.
   template <class Rows>
   void fit(Rows&& rows) {
     column_encoding fresh = *this;
@@ -77,27 +81,28 @@ class column_encoding {
   float number(std::string_view column, double value) const {
     return scaled(of(column, false), value);
   }
-  /// Returns the id of a word. Error: a word that fit() did not see, unless the column has an id
-  /// for unseen words.
+  /// Returns the id of a word. For a word that fit() did not see, returns the id of unseen words;
+  /// if the column has none, throws lamina::error.
   std::int64_t id(std::string_view column, std::string_view word) const {
     const auto id = find(of(column, true), word);
     if (!id) fail(column, lamina::text() << unseen_text << word.substr(0, 40) << "\"");
     return *id;
   }
-  /// Returns the number of ids of a column of words, including that of unseen words; an embedding
-  /// needs this number of rows.
+  /// Returns the number of ids of a column of words, including the id of unseen words. An embedding
+  /// of the column needs this number of rows.
   std::int64_t size(std::string_view column) const {
     const one& c = of(column, true);
     const auto words = static_cast<std::int64_t>(c.words.size());
     return !c.unseen ? words : *c.unseen < words ? words + 1 : *c.unseen + 1;
   }
-  /// Returns the word of an id. Error: an id without a word.
+  /// Returns the word of an id. Throws lamina::error for an id without a word.
   LAMINA_API const std::string& word(std::string_view column, std::int64_t id) const;
   double mean(std::string_view column) const { return of(column, false).mean; }
   double deviation(std::string_view column) const { return of(column, false).deviation; }
 
-  /// Returns the encoded values of a row's N columns of numbers, in the order in which the columns
-  /// were added. Errors: another number of columns, a field that is not a number.
+  /// Returns the encoded values of the N columns of numbers of a row, in the order in which the
+  /// columns were added. Throws lamina::error if the encoding does not have N such columns, or if a
+  /// field is not a number.
   template <std::size_t N>
   std::array<float, N> numbers(const csv_row& row) const {
     std::array<float, N> values{};
@@ -107,8 +112,9 @@ class column_encoding {
     });
     return values;
   }
-  /// Returns the ids of a row's N columns of words, in the order in which the columns were added.
-  /// Errors: another number of columns, an unseen word.
+  /// Returns the ids of the N columns of words of a row, in the order in which the columns were
+  /// added. Throws lamina::error if the encoding does not have N such columns, and for an unseen
+  /// word of a column without an id for unseen words.
   template <std::size_t N>
   std::array<std::int64_t, N> ids(const csv_row& row) const {
     std::array<std::int64_t, N> values{};
@@ -123,21 +129,21 @@ class column_encoding {
     return values;
   }
 
-  /// Writes a CSV file of four columns (column, kind, key, value) that ends with a checksum. Error:
-  /// before fit().
+  /// Writes a CSV file of four columns (column, kind, key, value), which ends with a checksum.
+  /// Throws lamina::error before fit() or load().
   LAMINA_API LAMINA_COLD void save(const file_path& path) const;
-  /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
+  /// Reads a file that save() wrote. Throws format_error for a damaged file and for any other file.
   LAMINA_API LAMINA_COLD static column_encoding load(const file_path& path);
 
   /// The name of the encoding in a model's file: `model.save(path, encoding)`, `model.load(path,
   /// encoding)`.
   static constexpr const char* part_name = "column_encoding";
-  /// Returns the contents of save()'s file. Error: before fit().
+  /// Returns the text that save() writes to a file. Throws lamina::error before fit() or load().
   LAMINA_API LAMINA_COLD std::string to_text() const;
-  /// Replaces the encoding by the contents of a file; `source` is the file's name. If this encoding
-  /// already has columns, fitted or not, the file must have the same columns with the same options
-  /// in the same order. Errors: format_error for damaged or foreign contents, lamina::error for
-  /// other columns; then the encoding is unchanged.
+  /// Replaces the encoding by `bytes`, a text that to_text() returned; `source` is the name of its
+  /// file for errors. If this encoding already has columns, fitted or not, the text must have the
+  /// same columns with the same options in the same order. Throws lamina::error for other columns,
+  /// and format_error for damaged contents; the encoding is then unchanged.
   LAMINA_API LAMINA_COLD void read_text(std::string_view bytes, const std::string& source);
 
  private:
@@ -156,7 +162,8 @@ class column_encoding {
                 << column << "\": " << reason);
   }
   LAMINA_API LAMINA_COLD column_encoding& add(one c);
-  // Describes the properties of a column on which a program depends when it encodes rows.
+  // Returns a text with the properties of a column that two encodings must share: a program that
+  // encodes rows depends on them.
   LAMINA_API LAMINA_COLD static std::string described(const one& c);
   LAMINA_API LAMINA_COLD void require_columns(const column_encoding& found,
                                               const std::string& source) const;
@@ -182,8 +189,8 @@ class column_encoding {
   }
 
   LAMINA_API LAMINA_COLD void begin();
-  // Updates means and sums of squares by Welford's algorithm, which keeps its precision if the mean
-  // is large.
+  // Updates means and sums of squares by Welford's algorithm, which is precise even if the mean is
+  // large.
   LAMINA_API LAMINA_COLD void see(const csv_row& row);
   LAMINA_API LAMINA_COLD void end();
 
@@ -192,7 +199,7 @@ class column_encoding {
     for (const char c : field) all += c == '"' ? std::string("\"\"") : std::string(1, c);
     return all + "\"";
   }
-  // Returns the shortest decimal digits that are read back as the same number.
+  // Returns the shortest decimal text that is read back as the same number.
   static std::string written(double value) {
     char digits[64];
     return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/conll05.hpp - who did what to whom: sentences with the semantic roles of their
-// words, the test part of CoNLL-2005: conll05st-tests.tar.gz.
-// Source: Carreras and Marquez, "Introduction to the CoNLL-2005 shared task".
+// lamina/dataset/conll05.hpp - semantic role labelling: sentences with the roles of their words
+// (who did what to whom). This is the test part of CoNLL-2005, conll05st-tests.tar.gz. Source:
+// Carreras and Marquez, "Introduction to the CoNLL-2005 shared task".
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,32 +26,34 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::conll05 {
 
-/// A sentence and one of its predicates. All fields have one element per word; the context and the
-/// predicate are the same in all elements.
+/// A sentence and one of its predicates. Each field has one element per word of the sentence. In
+/// the fields of the context and of the predicate, all elements are the same.
 struct sample {
   std::vector<std::int64_t> word;
-  std::vector<std::int64_t> ctx_n2, ctx_n1;  ///< the words before the predicate, or "bos"
+  std::vector<std::int64_t> ctx_n2, ctx_n1;  ///< the two words before the predicate, or "bos"
   std::vector<std::int64_t> ctx_0;           ///< the word that is the predicate
-  std::vector<std::int64_t> ctx_p1, ctx_p2;  ///< the words after it, or "eos"
-  std::vector<std::int64_t> verb;            ///< the predicate's base form
-  std::vector<std::int64_t> mark;            ///< 1: the word is one of these five
-  std::vector<std::int64_t> target;          ///< the label: B-ROLE, I-ROLE or O
+  std::vector<std::int64_t> ctx_p1, ctx_p2;  ///< the two words after the predicate, or "eos"
+  std::vector<std::int64_t> verb;            ///< the base form of the predicate
+  /// 1 if the word is one of the five words of the context, otherwise 0
+  std::vector<std::int64_t> mark;
+  std::vector<std::int64_t> target;  ///< the label of the word: B-ROLE, I-ROLE or O
 };
 
-/// The dictionaries.
+/// The dictionaries of the words, the predicates and the labels.
 struct dictionaries {
   vocabulary words, verbs;
-  vocabulary labels;  ///< 2 * k: B-ROLE of role k, 2 * k + 1: I-ROLE, the last one: O
+  /// id 2 * k is B-ROLE of role k, id 2 * k + 1 is I-ROLE of role k, and the last id is O
+  vocabulary labels;
 };
 
 namespace detail {
 
-/// Reads a dictionary with one word per line; its id is the number of the line, from 0. Unknown
-/// words have the id 0.
+/// Reads a dictionary with one word per line. The id of a word is the number of its line, counted
+/// from 0. Unknown words have the id 0.
 LAMINA_API_COLD vocabulary dictionary_of(const text_member& from);
 
-/// Reads the labels of the roles that a text names, as "B-ROLE" or "I-ROLE" on a line, in their
-/// order.
+/// Reads the roles from a text that has "B-ROLE" or "I-ROLE" on each line, and makes the labels of
+/// these roles, in the order of the text.
 LAMINA_API_COLD vocabulary labels_of(const text_member& from);
 
 /// Reads a text file, and decompresses it if it is gzip.
@@ -98,7 +100,7 @@ vocabulary labels_of(const text_member& from) {
 
 }  // namespace detail
 
-/// The predicates of all sentences; all tables share them and the dictionaries.
+/// The predicates of all sentences, and the dictionaries. All tables of a source share them.
 class source {
  public:
   static constexpr std::string_view words_name =
@@ -135,17 +137,17 @@ class source {
     std::vector<proposition> propositions;
 
    private:
-    /// A word and the rest of its line: a predicate's base form or "-", and a label for each
-    /// predicate of the sentence.
+    /// A word, and its line of the other text: the base form if the word is a predicate, otherwise
+    /// "-", and then a label for each predicate of the sentence.
     struct row {
       text_line word, line;
       std::vector<std::string_view> fields;
     };
 
     LAMINA_API void add_sentence(const std::vector<row>& rows);
-    /// Appends the labels of a column; returns the position of the label B-V. A role is written
-    /// "(ROLE*" on its first line, "*" on the following ones, "*)" on the last one; "(ROLE*)" marks
-    /// a single word.
+    /// Appends the labels of a column; returns the position of the label B-V. In the text, a role
+    /// begins with "(ROLE*" on its first line, continues with "*" and ends with "*)" on its last
+    /// line; a role of a single word is "(ROLE*)".
     LAMINA_API std::size_t add_labels(const std::vector<row>& rows, std::size_t column);
   };
   std::shared_ptr<const data> data_;
@@ -178,9 +180,9 @@ LAMINA_COLD inline dictionaries dictionaries_of(const text_member& words, const 
 /// dictionaries; and a role that is not begun or not ended.
 LAMINA_API_COLD source read(const std::string& directory);
 
-/// Reads the file emb, vectors of `width` numbers for the words of wordDict.txt, trained on
-/// Wikipedia: a header of 16 bytes (0, 4, the number of floats), then the floats. Throws
-/// format_error for another header or another number of floats than rows * width.
+/// Reads the file emb, which has a vector of `width` numbers, trained on Wikipedia, for each word
+/// of wordDict.txt. The file has a header of 16 bytes (0, 4, the number of floats), and then the
+/// floats. Throws format_error for another header, and if the number of floats is not rows * width.
 LAMINA_API_COLD std::vector<float> read_embedding(const std::string& path, std::int64_t rows,
                                                   std::int64_t width);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/csv.hpp - tables of numbers in text files.
+// lamina/dataset/csv.hpp - reads a table of numbers from a CSV file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,16 +28,16 @@ struct csv_table {
   }
 };
 
-/// Parses the table of a text in memory; errors are those of read_csv, with `path` as the file.
+/// Parses a text in memory. Errors are those of read_csv, with `path` as the name of the file.
 LAMINA_API csv_table parse_csv(const std::string& path, std::string_view text,
                                csv_options options = {});
 
-/// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
-/// every line with as many fields as the first. A file compressed with gzip is decompressed. A
-/// number that is too small for a double is read as 0. Errors, as format_error with file, byte
-/// offset and line: a line of another length (an empty line between rows too), a field that is not
-/// a finite number, an unclosed quote, text after a quote, a first line with both names and numbers
-/// (see csv_header), a file without rows.
+/// Reads a file of comma-separated numbers. Fields may be in quotes, and lines end with LF or CRLF.
+/// Every line must have as many fields as the first line. A file that is compressed with gzip is
+/// decompressed. A number that is too small for a double is read as 0. Throws format_error with
+/// file, byte offset and line for a line with another number of fields (also for an empty line
+/// between rows), a field that is not a finite number, an unclosed quote, text after a closing
+/// quote, a first line with both names and numbers (see csv_header), and a file without rows.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   return parse_csv(path, read_bytes(path), options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/csv_parser.hpp - the rows of text files with separated fields.
+// lamina/dataset/csv_parser.hpp - reads the rows of text files with separated fields.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Whether a file begins with the names of its columns.
 enum class csv_header {
-  automatic,  ///< the first line is a header if none of its fields is a number
+  automatic,  ///< the first line is a header if no field of it is a number
   present,
   absent
 };
@@ -40,15 +40,15 @@ inline std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
-// Whether a number outside the range of double is too small rather than too large: its first
-// nonzero digit then comes after the decimal point, with the exponent applied.
+// Whether a number outside of the range of double is too small and not too large. It is too small
+// if, after the exponent has moved the decimal point, the first nonzero digit is after the point.
 LAMINA_API bool is_small(std::string_view text);
 
-// Whether the whole field is a number, finite or not. A number that is too small for a double
-// becomes 0.
+// Converts a field to a number, finite or not. Returns an error unless the whole field is a number.
+// A number that is too small for a double becomes 0.
 LAMINA_API std::errc to_number(std::string_view text, char decimal, double& value);
 
-/// Describes the number that was expected instead of this field.
+/// Returns the part of an error message that says which kind of number was expected.
 inline std::string number_fault(std::errc status) {
   return status == std::errc::result_out_of_range ? "number that a double can hold"
                                                   : "finite number";
@@ -84,11 +84,11 @@ class csv_parser {
 
   bool is_end(char c) const { return c == options_.separator || c == '\n' || c == '\r'; }
 
-  // Reads a field in quotes. By RFC 4180, a quote within it is doubled.
+  // Reads a field in quotes. As in RFC 4180, two quotes in such a field are one quote.
   LAMINA_API void read_quoted(std::string& text);
 
-  // A line of names has no number, and a line of numbers has no names. A line that has both is
-  // ambiguous: a name may be a number, or a value may be missing.
+  // Whether the first line is a header. Throws format_error for a line with both names and numbers,
+  // which is ambiguous: a column may have a number as its name, or a value may be missing.
   LAMINA_API bool is_header(std::size_t start) const;
 
   std::string path_;
@@ -115,7 +115,7 @@ bool is_small(std::string_view text) {
   std::string_view tail = text.substr(e + 1);
   const bool negative = tail.starts_with('-');
   if (negative || tail.starts_with('+')) tail.remove_prefix(1);
-  long long exponent = 0;  // only the sign of a huge exponent matters
+  long long exponent = 0;  // of a huge exponent, only the sign matters
   constexpr long long distant = 1LL << 60;
   if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{} ||
       exponent > distant)

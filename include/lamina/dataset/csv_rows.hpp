@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/csv_rows.hpp - rows of text files whose columns are numbers or words.
+// lamina/dataset/csv_rows.hpp - reads the rows of text files whose columns are numbers or words.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 namespace detail {
 
-/// The rows of a file as text. All csv_row objects of the file share it.
+/// The rows of a file as text. All csv_row objects of the file share this object.
 struct csv_text {
   std::string path;
   char decimal = '.';
@@ -35,7 +35,7 @@ struct csv_text {
   std::vector<std::uint64_t> offsets;  ///< offset of each row in the file
   std::vector<std::size_t> lines;      ///< line number of each row in the file
 
-  /// Returns the index of the column with this name.
+  /// Returns the index of the column with this name. Throws lamina::error if there is none.
   LAMINA_API LAMINA_COLD std::size_t column(std::string_view name) const;
 };
 
@@ -56,7 +56,8 @@ std::size_t csv_text::column(std::string_view name) const {
 
 }  // namespace detail
 
-/// A row of read_csv_rows; cheap to copy, keeps the file's text alive.
+/// A row of a table that read_csv_rows returned. A copy is cheap; all copies share the text of the
+/// file and keep it alive.
 class csv_row {
  public:
   csv_row(std::shared_ptr<const detail::csv_text> text, std::size_t row)
@@ -64,17 +65,18 @@ class csv_row {
 
   /// Returns the number of columns.
   std::size_t size() const { return text_->width; }
-  /// Returns the field in this column, as in the file without its quotes. Error: the column does
-  /// not exist.
+  /// Returns the field in this column, without quotes around it. Throws lamina::error if the column
+  /// does not exist.
   LAMINA_API std::string_view operator[](std::size_t column) const;
-  /// Returns the field in the column with this name. Error: the column does not exist.
+  /// Returns the field in the column with this name. Throws lamina::error if the column does not
+  /// exist.
   template <std::convertible_to<std::string_view> Name>
   std::string_view operator[](const Name& name) const {
     return (*this)[text_->column(name)];
   }
 
-  /// Returns the field in the column with this name as a finite number. Error, with file, offset,
-  /// line and column: a field that is not a finite number.
+  /// Returns the field in the column with this name as a finite number. Throws format_error with
+  /// file, offset, line and column if the field is not a finite number.
   LAMINA_API double number(std::string_view name) const;
   /// Throws a format_error with the file, the offset and the line of this row.
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
@@ -97,12 +99,12 @@ class csv_rows_source {
   std::shared_ptr<const detail::csv_text> text_;
 };
 
-/// Reads a file whose columns are numbers or words: a table of csv_row, with row["city"] and
-/// row.number("age"). It works like read_csv, except that a field may be any text, and a field in
-/// quotes may contain line breaks. A first line without a number is the header. Errors, as
-/// format_error: a line of another length, an unclosed quote, text after a quote, a first line with
-/// both names and numbers (see csv_header), two columns with the same name, a file without rows,
-/// UTF-16.
+/// Reads a file whose columns are numbers or words, and returns a table of csv_row: row["city"] is
+/// a word, row.number("age") is a number. It works like read_csv, except that a field may be any
+/// text, and a field in quotes may contain line breaks. A first line without a number is the
+/// header. Throws format_error for a line with another number of fields, an unclosed quote, text
+/// after a closing quote, a first line with both names and numbers (see csv_header), two columns
+/// with the same name, a file without rows, and a file in UTF-16.
 LAMINA_API table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options = {});
 
 #if LAMINA_DEFINES

@@ -21,28 +21,29 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 /// The number of occurrences of each word.
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Counts one more occurrence of a word.
+/// Adds one occurrence of a word.
 LAMINA_API void count_word(word_counts& counts, std::string_view word);
 
-/// Converts words to ids and back. Id 0 is that of every unknown word. The others have the ids 1,
-/// 2, ... by their number of occurrences, the most frequent first; equally frequent words are
-/// sorted by their bytes.
+/// Converts words to ids, and ids to words. All unknown words have the id 0. The known words have
+/// the ids 1, 2, ... by frequency, the most frequent first; equally frequent words are sorted by
+/// their bytes.
 class dictionary {
  public:
-  /// Makes a dictionary with the `size - 1` most frequent words, or all if there are fewer, and the
-  /// unknown word. So every id fits an embedding of `size` rows. Error: size below 2.
+  /// Makes a dictionary with the `size - 1` most frequent words, or with all words if there are
+  /// fewer, and the unknown word. So all ids are below `size`, and an embedding needs at most
+  /// `size` rows. Throws lamina::error for a size below 2.
   LAMINA_API LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size);
 
-  /// Returns the number of ids, including that of the unknown word.
+  /// Returns the number of ids, including the id of the unknown word.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
 
-  /// Returns the id of a word, 0 if the dictionary does not contain it.
+  /// Returns the id of a word; 0 if the dictionary does not contain the word.
   std::int64_t id(std::string_view word) const {
     const auto found = ids_.find(word);
     return found == ids_.end() ? 0 : found->second;
   }
 
-  /// Returns the word of an id, "<unk>" for 0. Error: the id does not exist.
+  /// Returns the word of an id; "<unk>" for 0. Throws lamina::error if the id does not exist.
   LAMINA_API const std::string& word(std::int64_t id) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/digits.hpp - 1,797 images of handwritten digits, without a file.
+// lamina/dataset/digits.hpp - 1,797 images of handwritten digits. They are compiled into the
+// program, so no file is needed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,8 +29,9 @@ struct source {
 inline constexpr std::size_t train_rows = 1437, test_rows = 360;
 
 /// Return the UCI "Optical Recognition of Handwritten Digits" images that scikit-learn bundles, in
-/// a fixed split: shuffled with a fixed seed and stratified, 1,437 rows of all classes for training
-/// and 360 others for test. Both are readers of `sample`.
+/// a fixed split: 1,437 rows for training and the other 360 rows for test. The rows are shuffled
+/// with a fixed seed, and each part has the same fractions of the ten classes. Both results are
+/// readers of `sample`.
 inline table<source> train() { return {source{}, 0, train_rows}; }
 inline table<source> test() { return {source{}, train_rows, train_rows + test_rows}; }
 

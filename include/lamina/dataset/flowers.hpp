@@ -31,7 +31,8 @@ struct sample {
   std::int64_t label;  ///< 0 to 101, one less than in imagelabels.mat
 };
 
-/// The photographs of one part, read on request; copies share the archive.
+/// The photographs of one part of the data set. A photograph is read from the archive when its
+/// sample is requested. Copies share the archive.
 class source {
  public:
   struct entry {
@@ -52,7 +53,7 @@ class source {
   std::shared_ptr<const std::vector<entry>> entries_;
 };
 
-/// The three files of the data set.
+/// The data set, read from its three files.
 class data {
  public:
   /// Opens 102flowers.tgz, imagelabels.mat and setid.mat. Throws format_error for a file that is
@@ -64,19 +65,21 @@ class data {
         labels_(first_row(mat_file(labels), "labels")),
         sets_(sets) {}
 
-  /// Returns the photographs for training, the largest part: 'tstid', 6,149. Fluid:
+  /// Returns the 6,149 photographs of 'tstid'. Although their name in setid.mat suggests tests,
+  /// they are for training, because they are the largest part, as in PaddlePaddle. Fluid:
   /// dataset.flowers.train.
   table<source> train() const { return part("tstid"); }
-  /// Returns 'trnid', 1,020 photographs. Fluid: dataset.flowers.test.
+  /// Returns the 1,020 photographs of 'trnid'. Fluid: dataset.flowers.test.
   table<source> test() const { return part("trnid"); }
-  /// Returns 'valid', 1,020 photographs. Fluid: dataset.flowers.valid.
+  /// Returns the 1,020 photographs of 'valid'. Fluid: dataset.flowers.valid.
   table<source> valid() const { return part("valid"); }
 
  private:
-  /// Returns the first row of a matrix.
+  /// Returns the first row of the matrix with this name.
   LAMINA_API LAMINA_COLD static std::vector<double> first_row(const mat_file& of,
                                                               std::string_view name);
-  /// Returns a value of a matrix that must be a whole number.
+  /// Converts a value of a matrix to an integer. Throws format_error unless it is a whole number
+  /// from `least` to `most`.
   LAMINA_API LAMINA_COLD static std::int64_t whole(const std::string& path, const char* what,
                                                    double value, std::int64_t least,
                                                    std::int64_t most);
@@ -89,8 +92,8 @@ class data {
   mat_file sets_;
 };
 
-/// Opens the three files in a folder. Errors: lamina::error for a file that does not exist, and the
-/// errors of data.
+/// Opens the three files in a folder. Throws lamina::error for a file that does not exist, and the
+/// errors of the constructor of data.
 LAMINA_COLD inline data read(const std::string& folder) {
   const std::filesystem::path in(folder);
   return {(in / "102flowers.tgz").string(), (in / "imagelabels.mat").string(),

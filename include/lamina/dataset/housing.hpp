@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/housing.hpp - Boston housing from a CSV file, and synthetic data without one.
+// lamina/dataset/housing.hpp - the Boston housing data from a CSV file, and synthetic data that
+// need no file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +28,7 @@ struct sample {
   float price;                     ///< thousands of dollars, as in the file
 };
 
-/// The normalised rows, shared by all tables made from them.
+/// The normalised rows. All tables of a source share them.
 class source {
  public:
   explicit source(std::vector<sample> rows)
@@ -44,8 +45,9 @@ class source {
 
 namespace detail {
 
-/// Converts a text whose numbers are separated by blanks: replaces the first blank after each
-/// number, except the last one of a line, by a comma. So offsets in errors stay those of the file.
+/// Converts a text whose numbers are separated by blanks to CSV: replaces the first blank after
+/// each number by a comma, except after the last number of a line. The positions of all numbers
+/// stay the same, so offsets in errors are correct.
 LAMINA_API_COLD std::string with_commas(std::string text);
 
 #if LAMINA_DEFINES
@@ -67,13 +69,13 @@ std::string with_commas(std::string text) {
 
 }  // namespace detail
 
-/// Reads the file with Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13
-/// columns, with the statistics of all rows. A column of equal values becomes 0. The 14th column is
-/// the price. Numbers are separated by commas or, as in UCI's housing.data, by blanks. Errors:
-/// format_error like read_csv, and for a file that does not have 14 columns.
+/// Reads the file and normalises it as Fluid does: in each of the first 13 columns, x becomes (x -
+/// average) / (max - min), with the statistics of all rows. A column of equal values becomes 0. The
+/// 14th column is the price. Numbers are separated by commas or, as in UCI's housing.data, by
+/// blanks. Throws format_error as read_csv does, and for a file that does not have 14 columns.
 LAMINA_API source read(const std::string& path);
 
-/// The first 80 % of the file's rows are for training, the rest for test. Fluid:
+/// Return the first 80 % of the rows of a file for training, and the other rows for test. Fluid:
 /// dataset.uci_housing.train, test.
 inline table<source> train(const std::string& path) { return read(path).train(); }
 inline table<source> test(const std::string& path) { return read(path).test(); }
@@ -84,12 +86,13 @@ inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f
 inline constexpr float twin_bias = 22.5f;
 inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
 
-/// Synthetic data for programs without the file: 506 rows, 13 features uniform in [-1/2, 1/2), and
-/// a price that is linear in them with a little noise. It has the same bits on every machine. A
-/// correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
+/// Returns synthetic data for programs without the file: 506 rows with 13 features that are uniform
+/// in [-1/2, 1/2), and a price that is a linear function of the features plus a little noise. The
+/// numbers have the same bits on every machine. A correct linear fit has a mean squared error of
+/// about twin_noise^2 / 3 = 0.021.
 LAMINA_API source twin();
 
-/// Without a path: the first 80 % of the synthetic rows, and the rest.
+/// Return the first 80 % of the synthetic rows for training, and the other rows for test.
 inline table<source> train() { return twin().train(); }
 inline table<source> test() { return twin().test(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/idx.hpp - IDX files, the format of MNIST.
+// lamina/dataset/idx.hpp - reads IDX files, the format of MNIST.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// The contents of an IDX file: an array of `shape`, row-major, of one of the six element types.
+/// The contents of an IDX file: an array of shape `shape`, in row-major order, of one of six
+/// element types.
 struct idx_array {
   std::vector<std::uint64_t> shape;
   std::variant<std::vector<std::uint8_t>, std::vector<std::int8_t>, std::vector<std::int16_t>,
@@ -56,7 +57,8 @@ using bits_of = std::conditional_t<
 
 LAMINA_API std::uint32_t read_idx_word(byte_source& file, const char* what);
 
-// Memory grows with the number of bytes read, not with the size that a header claims.
+// Memory grows with the number of bytes that are read, so a header with a wrong, huge size does not
+// make the function allocate as much.
 template <class T>
 std::vector<T> read_idx_values(byte_source& file, std::uint64_t count) {
   constexpr std::uint64_t chunk = 1 << 18;
@@ -98,11 +100,12 @@ std::uint32_t read_idx_word(byte_source& file, const char* what) {
 
 }  // namespace detail
 
-/// Reads an IDX file, plain or gzip: two zero bytes, the element type (0x08 unsigned byte, 0x09
-/// byte, 0x0B short, 0x0C int, 0x0D float, 0x0E double), the number of dimensions, the dimensions
-/// as 32-bit numbers, the elements; all big-endian. Errors: format_error with file and offset
-/// (within the decompressed bytes) for other magic bytes, a file that is too short or too long, and
-/// a product of dimensions beyond 64 bits. Errors of compressed files: see byte_source.
+/// Reads an IDX file, which may be compressed with gzip. The format is two zero bytes, the element
+/// type (0x08 unsigned byte, 0x09 byte, 0x0B short, 0x0C int, 0x0D float, 0x0E double), the number
+/// of dimensions, the dimensions as 32-bit numbers, and the elements; all numbers are big-endian.
+/// Throws format_error with file and offset (in the decompressed bytes) for other magic bytes, a
+/// file that is too short or too long, and dimensions whose product does not fit in 64 bits. Throws
+/// the errors of byte_source for a damaged compressed file.
 LAMINA_API idx_array read_idx(const std::string& path);
 
 #if LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/imdb.hpp - positive and negative film reviews, the Large Movie Review Dataset:
+// lamina/dataset/imdb.hpp - positive and negative film reviews: the Large Movie Review Dataset,
 // aclImdb_v1.tar.gz. Source: Maas et al., "Learning word vectors for sentiment analysis" (ACL
 // 2011).
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::imdb {
 
-/// A review and its judgement of the film.
+/// A review, and whether it judges the film positively.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary
   std::int64_t label;               ///< 0: positive, 1: negative, as in PaddlePaddle
@@ -31,13 +31,14 @@ struct sample {
 
 /// The options of reading the archive.
 struct options {
-  std::int64_t cutoff = 150;  ///< words that do not occur more often are "<unk>"
+  std::int64_t cutoff = 150;  ///< a word that occurs at most so often becomes "<unk>"
 };
 
-/// The reviews as ids and their dictionary; all tables share them.
+/// The reviews as ids of words, and the dictionary. All tables of a source share them.
 class source {
  public:
-  /// `files` has members below aclImdb/train/pos/, train/neg/, test/pos/ and test/neg/.
+  /// `files` must have members in the folders train/pos/, train/neg/, test/pos/ and test/neg/ of
+  /// aclImdb/.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
@@ -46,11 +47,11 @@ class source {
     return {{ids + data_->begins[row], ids + data_->begins[row + 1]}, data_->labels[row]};
   }
 
-  /// Returns the frequent words of all reviews, the most frequent first, equally frequent words
-  /// sorted by their bytes; "<unk>" is the last one. Fluid: dataset.imdb.word_dict.
+  /// Returns the frequent words of all reviews, the most frequent first; equally frequent words are
+  /// sorted by their bytes. The last word is "<unk>". Fluid: dataset.imdb.word_dict.
   const vocabulary& word_dict() const { return data_->words; }
-  /// Returns the positive reviews in the order of the archive, then the negative ones: shuffle
-  /// them. Fluid: dataset.imdb.train, test.
+  /// Return the positive reviews in the order of the archive, then the negative reviews. They must
+  /// be shuffled for training. Fluid: dataset.imdb.train, test.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->labels.size()}; }
 
@@ -92,8 +93,8 @@ bool is_review(std::string_view name) {
 
 /// Reads aclImdb_v1.tar.gz, which has one member per review. As in PaddlePaddle, ASCII punctuation
 /// is removed, ASCII letters become lower case, and blanks separate words. Throws format_error for
-/// a damaged archive, a missing folder, an empty review, another encoding than UTF-8, and if no
-/// word is frequent enough.
+/// a damaged archive, a missing folder, an empty review or text that is not UTF-8, and if no word
+/// is frequent enough.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_review), how);
 }

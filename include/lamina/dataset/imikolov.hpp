@@ -24,7 +24,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::imikolov {
 
-/// The words of a sentence, and for each of them the following word. Fluid: DataType.SEQ.
+/// The words of a sentence, and for each word the word that follows it. Fluid: DataType.SEQ.
 struct sample {
   std::vector<std::int64_t> words;  ///< "<s>", then the sentence
   std::vector<std::int64_t> next;   ///< the sentence, then "<e>"
@@ -32,18 +32,20 @@ struct sample {
 
 /// The options of reading the archive.
 struct options {
-  std::int64_t min_word_freq = 50;  ///< words that do not occur more often are "<unk>"
+  std::int64_t min_word_freq = 50;  ///< a word that occurs at most so often becomes "<unk>"
 };
 
 namespace detail {
-/// Sentences with "<s>" before and "<e>" after them: sentence i is ids[begins[i], begins[i + 1]).
+/// Sentences, each with "<s>" before it and "<e>" after it. Sentence i is ids[begins[i], begins[i +
+/// 1]).
 struct sentences {
   std::vector<std::int32_t> ids;
   std::vector<std::size_t> begins{0};
 };
 }  // namespace detail
 
-/// N consecutive words of a sentence with its marks. Fluid: DataType.NGRAM.
+/// Samples of N consecutive words of a sentence; "<s>" and "<e>" count as words. Fluid:
+/// DataType.NGRAM.
 template <int N>
 class ngrams {
  public:
@@ -66,10 +68,11 @@ class ngrams {
   std::shared_ptr<const std::vector<std::size_t>> begins_;
 };
 
-/// Whole sentences.
+/// Samples of whole sentences.
 class sequences {
  public:
-  /// The sentences of at most `longest` words, "<s>" included; all sentences for 0.
+  /// Selects the sentences of at most `longest` words, including "<s>"; all sentences if `longest`
+  /// is 0.
   LAMINA_API LAMINA_COLD sequences(std::shared_ptr<const detail::sentences> from,
                                    std::size_t longest);
   sample at(std::size_t row) const {
@@ -84,24 +87,25 @@ class sequences {
   std::shared_ptr<const std::vector<std::size_t>> chosen_;
 };
 
-/// The texts as ids and their dictionary; all tables share them.
+/// The texts as ids of words, and the dictionary. All tables of a source share them.
 class source {
  public:
   static constexpr std::string_view train_name = "simple-examples/data/ptb.train.txt";
   static constexpr std::string_view test_name = "simple-examples/data/ptb.valid.txt";
 
-  /// `files` has the members train_name and test_name.
+  /// `files` must have the members train_name and test_name.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : words_(std::make_shared<const vocabulary>(dictionary_of(files, how))),
         train_(ids_of(files.at(train_name))),
         test_(ids_of(files.at(test_name))) {}
 
-  /// Returns the frequent words of both texts, including "<s>" and "<e>", the most frequent first,
-  /// equally frequent words sorted by their bytes; "<unk>" is the last one. Fluid:
+  /// Returns the frequent words of both texts, including "<s>" and "<e>", the most frequent first;
+  /// equally frequent words are sorted by their bytes. The last word is "<unk>". Fluid:
   /// dataset.imikolov.build_dict.
   const vocabulary& word_dict() const { return *words_; }
 
-  /// All groups of N words. Fluid: dataset.imikolov.train(word_idx, N), test(word_idx, N).
+  /// Return all groups of N consecutive words. Fluid: dataset.imikolov.train(word_idx, N),
+  /// test(word_idx, N).
   template <int N>
   requires(N >= 1) table<ngrams<N>> train()
   const { return whole(ngrams<N>(train_)); }
@@ -109,9 +113,9 @@ class source {
   requires(N >= 1) table<ngrams<N>> test()
   const { return whole(ngrams<N>(test_)); }
 
-  /// Returns all sentences of at most `longest` words, "<s>" included; all sentences for 0. Error:
-  /// min_word_freq is so large that "<s>" is not in the dictionary. Fluid: train(word_idx, n,
-  /// DataType.SEQ).
+  /// Returns all sentences of at most `longest` words, including "<s>"; all sentences if `longest`
+  /// is 0. Throws lamina::error if min_word_freq is so large that "<s>" is not in the dictionary.
+  /// Fluid: train(word_idx, n, DataType.SEQ).
   LAMINA_COLD table<sequences> train_sequences(std::size_t longest = 0) const {
     return marked(train_, longest);
   }
@@ -134,9 +138,9 @@ class source {
   std::shared_ptr<const detail::sentences> train_, test_;
 };
 
-/// Reads simple-examples.tgz: a sentence per line, words separated by blanks. Throws format_error
-/// for a damaged archive, a missing member, an empty line, an encoding other than UTF-8 (the
-/// original is ASCII), and if no word is frequent enough.
+/// Reads simple-examples.tgz. Its texts have a sentence per line, and blanks separate the words.
+/// Throws format_error for a damaged archive, a missing member, an empty line or text that is not
+/// UTF-8, and if no word is frequent enough.
 LAMINA_API_COLD source read(const std::string& path, const options& how = {});
 
 #if LAMINA_DEFINES

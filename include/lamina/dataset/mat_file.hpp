@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/mat_file.hpp - matrices of numbers from files of MATLAB 5 to 7.
+// lamina/dataset/mat_file.hpp - reads matrices of numbers from files of MATLAB 5 to 7.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,14 +26,14 @@ struct mat_matrix {
   std::vector<double> values;  ///< column-major
 };
 
-/// The matrices of real numbers of a MAT file (MATLAB 5, compressed or not). Variables of other
+/// The matrices of real numbers in a MAT file (MATLAB 5, compressed or not). Variables of other
 /// kinds, such as texts and cells, are skipped. Source: "MAT-File Format", MathWorks.
 class mat_file {
  public:
-  /// Reads a file. Throws lamina::error with its name if it cannot be opened; throws format_error
-  /// if it is damaged, has another version, or is not little-endian.
+  /// Reads a file. Throws lamina::error with the name of the file if it cannot be opened. Throws
+  /// format_error if the file is damaged, has another version or is not little-endian.
   LAMINA_COLD explicit mat_file(const std::string& path) : mat_file(path, read_file(path)) {}
-  /// Reads bytes; `path` is for errors.
+  /// Reads the contents of a file from memory; `path` is its name for errors.
   LAMINA_API LAMINA_COLD mat_file(std::string path, std::string_view bytes);
 
   const std::vector<mat_matrix>& matrices() const { return matrices_; }
@@ -63,7 +63,8 @@ class mat_file {
   struct element {
     std::uint32_t type;
     std::string_view bytes;
-    std::uint64_t offset;  // in the file; within compressed data, that of the compressed element
+    // offset in the file; within compressed data, the offset of the compressed element
+    std::uint64_t offset;
     bool packed;
   };
 
@@ -76,8 +77,9 @@ class mat_file {
     return word;
   }
 
-  /// Calls `visit(element)` with each element of `bytes` from position `at`. `base` is the offset
-  /// in the file of bytes[0], or of the compressed element that contains it.
+  /// Calls `visit(element)` for each element of `bytes` from position `at` on. `base` is the offset
+  /// of bytes[0] in the file or, if `packed`, the offset of the compressed element that contains
+  /// `bytes`.
   template <class Visit>
   void walk(std::string_view bytes, std::size_t at, std::uint64_t base, Visit visit,
             bool packed = false) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/mnist.hpp - MNIST from its four files.
+// lamina/dataset/mnist.hpp - reads MNIST from its four files.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +26,7 @@ struct sample {
   std::int64_t label;            ///< 0 to 9
 };
 
-/// Images and labels as stored in the files. All tables made from a source share them.
+/// Images and labels as the files store them. All tables of a source share them.
 class source {
  public:
   source(std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels)
@@ -42,9 +42,9 @@ class source {
   std::shared_ptr<const data> data_;
 };
 
-/// Reads a pair of IDX files, images of 28 x 28 unsigned bytes and labels 0 to 9. Errors:
-/// format_error for another shape or element type, for different numbers of images and labels, and
-/// for a label above 9.
+/// Reads two IDX files: images of 28 x 28 unsigned bytes, and labels 0 to 9. Throws format_error
+/// for another shape or element type, for different numbers of images and labels, and for a label
+/// above 9.
 LAMINA_API table<source> read(const std::string& images_path, const std::string& labels_path);
 
 namespace detail {
@@ -71,24 +71,27 @@ std::string find(const std::string& directory, const std::string& name) {
 
 }  // namespace detail
 
-/// Returns the 60,000 training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, each
-/// plain or with .gz, in `directory`. Fluid: dataset.mnist.train.
+/// Returns the 60,000 training images from the files train-images-idx3-ubyte and
+/// train-labels-idx1-ubyte in `directory`. Each file may be compressed, with the ending .gz. Throws
+/// the errors of read, and lamina::error for a missing file. Fluid: dataset.mnist.train.
 inline table<source> train(const std::string& directory) {
   return detail::read_pair(directory, "train");
 }
 
-/// Returns the 10,000 test images: t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
+/// Returns the 10,000 test images from the files t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte;
+/// see train.
 inline table<source> test(const std::string& directory) {
   return detail::read_pair(directory, "t10k");
 }
 
-/// The training part and the test part of one file.
+/// The samples of one file, divided into samples for training and samples for test.
 struct halves {
   table<source> train, test;
 };
 
-/// Splits only the test file: its first 8,000 images for training, the last 2,000 for test. It is
-/// for examples for which 1.6 MB are enough. Error: train_rows exceeds the file.
+/// Reads only the test files and divides their images: the first `train_rows` for training, the
+/// other images for test. It is for examples for which a download of 1.6 MB is enough. Throws
+/// lamina::error if there are fewer than `train_rows` images.
 inline halves split_test(const std::string& directory, std::size_t train_rows = 8000) {
   const auto all = test(directory);
   return {all.slice(0, train_rows), all.slice(train_rows, all.size())};

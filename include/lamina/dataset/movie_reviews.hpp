@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/dataset/movie_reviews.hpp - positive and negative sentences of film reviews, and synthetic
-// data without files. Source: Pang and Lee, "Seeing stars" (ACL 2005), sentence polarity dataset
-// v1.0.
+// data that need no files. Source: Pang and Lee, "Seeing stars" (ACL 2005), sentence polarity
+// dataset v1.0.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,7 +24,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::movie_reviews {
 
-/// A sentence, and its judgement of the film.
+/// A sentence, and whether it judges the film positively.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary; at least one word
   std::int64_t label;               ///< 1: positive, 0: negative
@@ -42,7 +42,7 @@ struct sentences {
 
   std::size_t train_count() const { return all.size() * 9 / 10; }
 
-  // Fisher-Yates shuffle with a separate Philox stream.
+  // Shuffles the sentences (Fisher-Yates) with random numbers of a separate Philox stream.
   LAMINA_API void shuffle();
 };
 
@@ -101,10 +101,10 @@ void read_lines(const std::string& path, std::int64_t label, sentences& to) {
 
 }  // namespace detail
 
-/// Sentences as ids, and their dictionary; all tables made from a source share both.
+/// The sentences as ids of words, and the dictionary. All tables of a source share them.
 class source {
  public:
-  /// The dictionary contains only the words of the training sentences.
+  /// Makes the dictionary from the words of the sentences for training only.
   LAMINA_COLD source(const detail::sentences& from, std::int64_t dictionary_size)
       : data_(std::make_shared<const data>(from, dictionary_size)) {}
 
@@ -114,9 +114,10 @@ class source {
     return {{first, last}, data_->labels[row]};
   }
 
-  /// Returns the dictionary of the training sentences.
+  /// Returns the dictionary of the words of the sentences for training.
   const dictionary& words() const { return data_->words; }
-  /// Return the first 90 % of the shuffled sentences, and the rest.
+  /// Return the first 90 % of the shuffled sentences for training, and the other sentences for
+  /// test.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->labels.size()}; }
 
@@ -127,27 +128,29 @@ class source {
 
     dictionary words;
     std::size_t train_count;
-    std::vector<std::ptrdiff_t> begins;  // by sentence: its first word in ids
+    std::vector<std::ptrdiff_t> begins;  // for each sentence, the index of its first word in ids
     std::vector<std::int32_t> ids;
     std::vector<std::uint8_t> labels;
   };
   std::shared_ptr<const data> data_;
 };
 
-/// Reads the sentences of rt-polarity.pos and rt-polarity.neg in `directory`, one per line. Words
-/// are separated by blanks and used as raw bytes (latin-1 in the original files). The sentences are
-/// shuffled with a fixed seed, the same on every machine; 90 % are for training. Errors: a missing
-/// file; format_error for a file without sentences, an empty line, and bytes that are not text.
+/// Reads the sentences of rt-polarity.pos and rt-polarity.neg in `directory`, one per line. Blanks
+/// separate words. Words are used as bytes, without conversion (the original files are Latin-1).
+/// The sentences are shuffled with a fixed seed, in the same way on every machine; 90 % are for
+/// training. Throws lamina::error for a missing file, and format_error for a file without
+/// sentences, an empty line, and bytes that are not text.
 LAMINA_API_COLD source read(const std::string& directory, std::int64_t dictionary_size);
 
 /// The number of sentences of the synthetic data.
 inline constexpr std::size_t twin_size = 2000;
 
-/// Synthetic data for programs without the files: sentences of 2 to 14 words, about half of them
-/// positive and half negative. One word is positive or negative. In half of the sentences "not" or
-/// "never" precedes it and reverses its meaning. In half of the others the negation precedes
-/// another word, where it has no effect. So the order of words matters: a model that ignores it can
-/// be right in 75 % of the sentences. The sentences have the same bits on every machine.
+/// Returns synthetic data for programs without the files: sentences of 2 to 14 words, about half of
+/// them positive and half negative. One word of each sentence is positive or negative. In half of
+/// the sentences, "not" or "never" precedes this word and reverses its meaning. In half of the
+/// other sentences, "not" or "never" precedes another word and has no effect. So the order of words
+/// matters: a model that ignores the order is right in at most 75 % of the sentences. The sentences
+/// have the same bits on every machine.
 LAMINA_API_COLD source twin(std::int64_t dictionary_size = 64);
 
 #if LAMINA_DEFINES

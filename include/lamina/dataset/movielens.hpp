@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/movielens.hpp - a million ratings of films by users, MovieLens 1M: ml-1m.zip.
+// lamina/dataset/movielens.hpp - a million ratings of films by users: MovieLens 1M, ml-1m.zip.
 // Source: Harper and Konstan, "The MovieLens Datasets" (ACM TiiS 2015).
 #pragma once
 
@@ -30,11 +30,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::movielens {
 
-/// A user, a film, and the user's rating of it.
+/// A user, a film, and the rating of the film by the user.
 struct sample {
   std::int64_t user_id, gender_id, age_id, job_id, movie_id;
   std::vector<std::int64_t> category_ids;  ///< categories of the film; at least one
-  std::vector<std::int64_t> title_ids;     ///< the words of its title
+  std::vector<std::int64_t> title_ids;     ///< the words of the title of the film
   float score;                             ///< 2 * stars - 5: -3 to 5
 };
 
@@ -50,7 +50,7 @@ struct movie {
   std::vector<std::int64_t> category_ids, title_ids;
 };
 
-/// The ages that the data distinguish: the youngest of each group.
+/// The groups of ages in the data; each group is given by its lowest age.
 inline constexpr std::array<std::int64_t, 7> age_table{1, 18, 25, 35, 45, 50, 56};
 
 /// The options of reading the archive.
@@ -59,22 +59,23 @@ struct options {
   std::uint64_t rand_seed = 0;
 };
 
-/// The ratings, users and films; all tables share them.
+/// The ratings, users and films. All tables of a source share them.
 class source {
  public:
   static constexpr std::string_view movies_name = "ml-1m/movies.dat";
   static constexpr std::string_view users_name = "ml-1m/users.dat";
   static constexpr std::string_view ratings_name = "ml-1m/ratings.dat";
 
-  /// `files` has the members movies_name, users_name and ratings_name.
+  /// `files` must have the members movies_name, users_name and ratings_name.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
   LAMINA_API sample at(std::size_t row) const;
 
-  /// Return the ratings for training and testing, each in the order of the archive. A rating is for
-  /// testing with the probability `test_ratio`. The random numbers equal those of Python's
-  /// random.Random(rand_seed), as in PaddlePaddle 0.11. Fluid: dataset.movielens.train, test.
+  /// Return the ratings for training and the ratings for testing, each in the order of the archive.
+  /// Each rating is for testing with the probability `test_ratio`. The choice uses the random
+  /// numbers of Python's random.Random(rand_seed), as PaddlePaddle 0.11 does. Fluid:
+  /// dataset.movielens.train, test.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->ratings.size()}; }
 
@@ -83,12 +84,13 @@ class source {
   std::int64_t max_user_id() const { return data_->users.rbegin()->first; }
   std::int64_t max_movie_id() const { return data_->movies.rbegin()->first; }
   LAMINA_API std::int64_t max_job_id() const;
-  /// Return the categories and the lower-case words of titles, sorted by their bytes (PaddlePaddle:
-  /// in the order of Python's sets). Fluid: dataset.movielens.movie_categories,
+  /// Return the categories, and the words of titles in lower case, both sorted by their bytes.
+  /// (PaddlePaddle has the order of Python's sets.) Fluid: dataset.movielens.movie_categories,
   /// get_movie_title_dict.
   const vocabulary& movie_categories() const { return data_->categories; }
   const vocabulary& movie_title_dict() const { return data_->title_words; }
-  /// Return all users and films by their ids. Fluid: dataset.movielens.user_info, movie_info.
+  /// Return maps from ids to users and from ids to films. Fluid: dataset.movielens.user_info,
+  /// movie_info.
   const std::map<std::int64_t, user>& user_info() const { return data_->users; }
   const std::map<std::int64_t, movie>& movie_info() const { return data_->movies; }
 
@@ -104,7 +106,7 @@ class source {
     LAMINA_API data(const archive_members& files, const options& how);
     data(const data&) = delete;
 
-    /// Splits a line of movies.dat into the film's id, its title without the year, and its
+    /// Splits a line of movies.dat into the id of the film, its title without the year, and its
     /// categories.
     LAMINA_API static std::array<std::string_view, 3> movie_of(const text_line& line);
     template <class Visit>
@@ -116,10 +118,11 @@ class source {
         at = end + 1;
       }
     }
-    /// Converts a title's word to lower case, also letters beyond ASCII, as UTF-8.
+    /// Converts a word of a title from Latin-1 to UTF-8, with all letters in lower case, also those
+    /// that are not ASCII.
     LAMINA_API static std::string in_lower_case(std::string_view word);
-    /// Checks that a text is Latin-1. Latin-1 has no printable characters from 128 to 159, so a
-    /// text that contains such bytes is probably UTF-8.
+    /// Throws format_error if a text contains bytes from 128 to 159. In Latin-1 these are not
+    /// printable characters, so such a text is probably UTF-8.
     LAMINA_API static void check_latin1(const text_member& from);
 
     LAMINA_API static vocabulary words_of(const archive_members& files, bool of_categories);
@@ -144,9 +147,10 @@ inline bool is_part(std::string_view name) {
 
 /// Reads ml-1m.zip: movies.dat (id::title (year)::category|category), users.dat
 /// (id::gender::age::job::zip code) and ratings.dat (user::film::stars::time), in Latin-1. Throws
-/// format_error for a damaged archive, a missing or empty member, another encoding, another number
-/// of fields, a field that is not a number or out of its range, an id that occurs twice, and
-/// ratings by unknown users or of unknown films; lamina::error for a test_ratio outside 0 to 1.
+/// format_error for a damaged archive, a missing or empty member, another encoding, a line with
+/// another number of fields, a field that is not a number or is out of its range, an id that occurs
+/// twice, and ratings by unknown users or of unknown films. Throws lamina::error for a test_ratio
+/// that is not from 0 to 1.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_zip_members(path, detail::is_part), how);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/mq2007.hpp - queries and documents with relevance labels, in the text format of
-// LETOR: MQ2007. Source: Qin and Liu, "Introducing LETOR 4.0 datasets" (2013).
+// lamina/dataset/mq2007.hpp - MQ2007, a data set for ranking: queries, and documents with labels of
+// relevance, in the text format of LETOR. Source: Qin and Liu, "Introducing LETOR 4.0 datasets"
+// (2013).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +30,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset::mq2007 {
 /// The features of a query and a document.
 using features = std::array<float, 46>;
 
-/// A document, and its relevance for its query.
+/// A document, and its relevance for a query.
 struct document {
   float label;  ///< 0 (not at all) to 2
   features vector;
@@ -39,32 +40,32 @@ struct pair {
   float label;  ///< 1, as in PaddlePaddle
   features left, right;
 };
-/// All documents of a query, the more relevant ones first.
+/// All documents of a query, the most relevant first.
 struct query {
   std::int64_t id;
   std::vector<float> labels;
   std::vector<features> vectors;
 };
 
-/// The queries of a file with at least one relevant document; others are left out, as in
-/// PaddlePaddle. Documents of a query are sorted by their labels, the highest first; those with
-/// equal labels keep the order of the file. All tables share them.
+/// The queries of a file. Queries without a relevant document are left out, as in PaddlePaddle. The
+/// documents of a query are sorted by their labels, the highest first; documents with equal labels
+/// have the order of the file. All tables of a source share the queries.
 class source {
  public:
   LAMINA_COLD explicit source(const text_member& file)
       : data_(std::make_shared<const data>(file)) {}
 
-  /// Returns one sample per document. Fluid: mq2007.train(format="pointwise"), which yields only
-  /// the first document of a query.
+  /// Returns one sample per document. Fluid: mq2007.train(format="pointwise"), which returns only
+  /// the first document of each query.
   auto pointwise() const { return table<points>({data_}, 0, data_->documents.size()); }
-  /// One sample per pair of documents of a query with different labels. Fluid: mq2007.train(), with
-  /// format="pairwise".
+  /// Returns one sample for each pair of documents of a query that have different labels. Fluid:
+  /// mq2007.train(), with format="pairwise".
   auto pairwise() const { return table<pairs>({data_}, 0, data_->pairs.size()); }
-  /// One sample per query. Fluid: mq2007.train(format="listwise").
+  /// Returns one sample per query. Fluid: mq2007.train(format="listwise").
   auto listwise() const { return table<lists>({data_}, 0, data_->queries.size()); }
 
  private:
-  struct rows {  // the range of a query in documents
+  struct rows {  // documents[first, last) are those of a query
     std::int64_t id;
     std::size_t first, last;
   };
@@ -75,12 +76,13 @@ class source {
     LAMINA_API explicit data(const text_member& file);
 
     LAMINA_API void add(const text_line& line);
-    /// Returns the text after "KEY:" in a word.
+    /// Returns the text after "KEY:" in a word. Throws format_error if the word does not begin with
+    /// it.
     LAMINA_API static std::string_view behind(const text_line& line, std::string_view word,
                                               std::string_view key);
     LAMINA_API static float feature(const text_line& line, std::string_view word,
                                     std::size_t number);
-    /// Sorts the documents of a query, and keeps them if one is relevant.
+    /// Sorts the documents of the query that ends here; removes them if none is relevant.
     LAMINA_API void end_query();
 
     std::vector<document> documents;
@@ -108,19 +110,20 @@ class source {
   std::shared_ptr<const data> data_;
 };
 
-/// Reads a text of LETOR, plain or gzip: a line per document, "RELEVANCE qid:QUERY 1:X ... 46:X
-/// #COMMENT"; the lines of a query follow each other. Errors: format_error for any other line, and
-/// if no document is relevant.
+/// Reads a text of LETOR, which may be compressed with gzip. It has a line per document, "RELEVANCE
+/// qid:QUERY 1:X ... 46:X #COMMENT"; the lines of a query must be consecutive. Throws format_error
+/// for any other line, and if no document is relevant.
 LAMINA_COLD inline source read(const std::string& path) {
   return source({path, {}, read_bytes(path)});
 }
 
-/// Returns the training queries: Fold1/train.txt in the folder that MQ2007.rar unpacks to
-/// (MQ2007/MQ2007). Fluid: dataset.mq2007.train.
+/// Returns the queries for training, from Fold1/train.txt in `folder`, the folder MQ2007/MQ2007 of
+/// the unpacked archive MQ2007.rar. Fluid: dataset.mq2007.train.
 LAMINA_COLD inline source train(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "train.txt").string());
 }
-/// Returns the test queries: Fold1/test.txt. Fluid: dataset.mq2007.test.
+/// Returns the queries for test, from Fold1/test.txt in `folder`; see train. Fluid:
+/// dataset.mq2007.test.
 LAMINA_COLD inline source test(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "test.txt").string());
 }

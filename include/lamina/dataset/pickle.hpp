@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/pickle.hpp - dictionaries of lists, texts and arrays from files of Python's
+// lamina/dataset/pickle.hpp - reads dictionaries, lists, texts and arrays from files of Python's
 // pickle.
 #pragma once
 
@@ -21,9 +21,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// The values of a pickle of protocol 1 to 4: numbers, texts, tuples, lists, dictionaries and
-/// numpy's arrays of bytes. Nothing in the file is executed: a Python name other than those that
-/// numpy's arrays need is an error. Source: Python's pickletools.
+/// The values of a pickle of protocol 1 to 4: numbers, texts, tuples, lists, dictionaries, and
+/// arrays of bytes of numpy. No code of Python is executed: a file may contain only the Python
+/// names that numpy's arrays need, and any other name is an error. Source: Python's pickletools.
 class pickle {
  public:
   enum class kind : std::uint8_t {
@@ -40,7 +40,7 @@ class pickle {
     type,
     array
   };
-  /// A value; it refers to the bytes of its pickle.
+  /// A value. It refers to the bytes of its pickle.
   struct value {
     kind is;
     std::int64_t number = 0;            ///< value of a number or a Boolean
@@ -49,16 +49,16 @@ class pickle {
     std::vector<std::int64_t> shape{};  ///< shape of an array
   };
 
-  /// Reads a member, which must outlive this pickle. Throws format_error at damaged data, or at a
-  /// value of another kind.
+  /// Reads a member, which must outlive this object. Throws format_error for damaged data, and for
+  /// a value of any other kind.
   LAMINA_COLD explicit pickle(const text_member& of) : of_(of), all_(of.bytes) { run(); }
 
   const value& root() const { return values_[root_]; }
   const value& at(std::size_t index) const { return values_[index]; }
-  /// Returns the value of a key (a text or bytes), if the pickle is a dictionary with this key;
-  /// otherwise null.
+  /// If the root of the pickle is a dictionary, returns the value of a key (a text or bytes).
+  /// Returns null if there is no such key.
   LAMINA_API LAMINA_COLD const value* find(std::string_view key) const;
-  /// Returns the bytes of an array, row-major, or of a value of type bytes.
+  /// Returns the bytes of an array, in row-major order, or of a value of type bytes.
   LAMINA_API LAMINA_COLD std::string bytes_of(const value& array) const;
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
     of_.fail(0, "pickle: " + reason);
@@ -88,7 +88,7 @@ class pickle {
   void push_number(std::int64_t n) { push({kind::number, n}); }
   void push_bytes(kind is, std::uint64_t n) { push({is, 0, take(n)}); }
   LAMINA_API std::size_t pop();
-  /// Pops the values after the last mark.
+  /// Pops and returns the values that were pushed after the last mark.
   LAMINA_API std::vector<std::size_t> pop_marked();
   void push_tuple(std::size_t n) {
     std::vector<std::size_t> items(n);
@@ -103,12 +103,12 @@ class pickle {
   }
   LAMINA_API void recall(std::uint64_t as);
 
-  /// Pushes a name of Python; only those that arrays of numpy need are allowed.
+  /// Pushes a name of Python. Throws format_error unless arrays of numpy need this name.
   LAMINA_API void push_name(std::string_view module, std::string_view name);
-  /// Executes a call of one of these names.
+  /// Pushes the value that a call of one of these names makes.
   LAMINA_API void call();
-  /// Sets the shape and bytes of an array from (version, shape, type, whether it is column-major,
-  /// bytes).
+  /// Sets the shape and bytes of an array from its state, the tuple (version, shape, type, whether
+  /// it is column-major, bytes).
   LAMINA_API void build();
 
   LAMINA_API LAMINA_COLD void run();
@@ -247,7 +247,7 @@ const pickle::value* pickle::find(std::string_view key) const {
 std::string pickle::bytes_of(const value& array) const {
   if (array.is == kind::array ? array.number != 1 : array.is != kind::latin)
     return std::string(array.bytes);
-  std::string plain;  // Python 3 writes bytes for Python 2 as UTF-8 of the characters 0 to 255
+  std::string plain;  // for Python 2, Python 3 writes bytes as the characters 0 to 255 in UTF-8
   for (std::size_t i = 0; i < array.bytes.size(); ++i) {
     const auto c = static_cast<unsigned char>(array.bytes[i]);
     const bool is_pair = (c == 0xc2 || c == 0xc3) && i + 1 < array.bytes.size() &&
@@ -347,7 +347,8 @@ void pickle::call() {
 void pickle::build() {
   const std::size_t state = pop(), target = pop();
   stack_.push_back(target);
-  if (values_[target].is == kind::type) return;  // byte order, which bytes do not have
+  // the state of a type is its byte order, which bytes do not have
+  if (values_[target].is == kind::type) return;
   const std::vector<std::size_t> items = values_[state].items;
   if (values_[target].is != kind::array || values_[state].is != kind::tuple || items.size() != 5 ||
       values_[items[1]].is != kind::tuple)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/python_random.hpp - the random numbers of Python, for data sets that are split
-// with them.
+// lamina/dataset/python_random.hpp - the random numbers of Python, for data sets that PaddlePaddle
+// splits with them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,7 @@ class python_random {
  private:
   static constexpr std::size_t size = 624;
 
-  /// Passes the first state unchanged to std::mt19937.
+  /// A seed sequence that gives std::mt19937 exactly this state.
   struct first_state {
     using result_type = std::uint_least32_t;
     std::array<std::uint32_t, size> state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/sentiment.hpp - positive and negative film reviews, tokenized as by NLTK:
-// movie_reviews.zip. Source: Pang and Lee, "A sentimental education" (ACL 2004), polarity v2.0.
+// lamina/dataset/sentiment.hpp - positive and negative film reviews, divided into words as NLTK
+// does: movie_reviews.zip. Source: Pang and Lee, "A sentimental education" (ACL 2004), polarity
+// v2.0.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,7 +25,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::sentiment {
 
-/// A review and its judgement of the film.
+/// A review, and whether it judges the film positively.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary
   std::int64_t label;               ///< 1: positive, 0: negative
@@ -32,7 +33,8 @@ struct sample {
 
 /// The options of splitting the archive.
 struct options {
-  std::size_t train_samples = 1600;  ///< the first ones; the others are for test
+  /// number of reviews for training, the first ones; the others are for test
+  std::size_t train_samples = 1600;
 };
 
 namespace detail {
@@ -43,8 +45,8 @@ inline bool is_review(std::string_view name) {
   return name.ends_with(".txt") && (name.starts_with(folders[0]) || name.starts_with(folders[1]));
 }
 
-/// Calls `visit(word)` with each word of a text, as NLTK's WordPunctTokenizer divides it: runs of
-/// letters, digits and "_", and runs of other characters except blanks.
+/// Calls `visit(word)` for each word of a text. As in NLTK's WordPunctTokenizer, a word is a run of
+/// letters, digits and "_", or a run of other characters except blanks.
 template <class Visit>
 void for_each_token(std::string_view text, Visit visit) {
   enum class kind : std::uint8_t { blank, word, other };
@@ -79,10 +81,11 @@ std::string in_lower_case(std::string_view word) {
 
 }  // namespace detail
 
-/// The reviews as ids and their dictionary; all tables share them.
+/// The reviews as ids of words, and the dictionary. All tables of a source share them.
 class source {
  public:
-  /// `files` has members below movie_reviews/neg/ and movie_reviews/pos/, as many of each.
+  /// `files` must have equally many members in the folders movie_reviews/neg/ and
+  /// movie_reviews/pos/.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
@@ -92,12 +95,12 @@ class source {
             static_cast<std::int64_t>(row % 2)};
   }
 
-  /// Returns all words, the most frequent first; equally frequent words are in the order of their
-  /// first occurrence in the negative reviews, followed by the positive ones. Fluid:
+  /// Returns all words, the most frequent first. Equally frequent words are in the order of their
+  /// first occurrence in all negative reviews followed by all positive reviews. Fluid:
   /// dataset.sentiment.get_word_dict.
   const vocabulary& word_dict() const { return data_->words; }
-  /// Returns a negative review, a positive one, and so on, in the order of their names. Fluid:
-  /// dataset.sentiment.train, test.
+  /// Return negative and positive reviews in turn, beginning with a negative one, each in the order
+  /// of their names. Fluid: dataset.sentiment.train, test.
   table<source> train() const { return {*this, 0, data_->train_samples}; }
   table<source> test() const { return {*this, data_->train_samples, data_->begins.size() - 1}; }
 
@@ -122,9 +125,9 @@ class source {
 };
 
 /// Reads movie_reviews.zip of NLTK: 1,000 negative and 1,000 positive reviews, one member per
-/// review. Words are divided as by NLTK's WordPunctTokenizer. Throws format_error for a damaged
-/// archive, a missing folder, an empty review, a byte that is not ASCII, fewer reviews than
-/// `train_samples`, and for a capitalised word whose lower-case form does not occur.
+/// review. Texts are divided into words as NLTK's WordPunctTokenizer does. Throws format_error for
+/// a damaged archive, a missing folder, an empty review, a byte that is not ASCII, fewer reviews
+/// than `train_samples`, and a word with capital letters whose form in lower case does not occur.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_zip_members(path, detail::is_review), how);
 }

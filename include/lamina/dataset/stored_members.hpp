@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/stored_members.hpp - the files of a large archive, read on request.
+// lamina/dataset/stored_members.hpp - the files of a large archive, each of which is read when it
+// is requested.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,13 +26,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// The members of a tar archive, in order, with their offsets. Members of a plain archive stay in
-/// the file, and several threads may read them at once; an archive that is compressed with gzip is
-/// decompressed to memory. Copies share it.
+/// The names and offsets of the members of a tar archive, in order. The bytes of the members stay
+/// in the file, and several threads may read them at the same time. An archive that is compressed
+/// with gzip is decompressed to memory. Copies of the object share the archive.
 class stored_members {
  public:
-  /// Opens an archive and finds the members for which `wanted(name)` is true; names do not begin
-  /// with "./". Throws lamina::error if it cannot be opened, format_error if it is damaged.
+  /// Opens an archive and finds the members for which `wanted(name)` is true. A beginning "./" is
+  /// removed from names. Throws lamina::error if the archive cannot be opened, and format_error if
+  /// it is damaged.
   template <class Wanted>
   stored_members(const std::string& path, Wanted wanted) : all_(std::make_shared<content>(path)) {
     if (all_->is_packed) {
@@ -49,15 +51,15 @@ class stored_members {
   /// Returns the names of the archive and the member, for errors.
   std::string full_name(std::size_t index) const { return path() + ": " + name(index); }
 
-  /// Returns the number of the member with this name; if there are several, the last one, as
-  /// Python's tarfile does. Throws format_error if there is none.
+  /// Returns the number of the member with this name. If there are several, returns the last one,
+  /// as Python's tarfile does. Throws format_error if there is none.
   LAMINA_API LAMINA_COLD std::size_t index_of(std::string_view wanted) const;
   bool contains(std::string_view wanted) const {
     return all_->numbers.find(std::string(wanted)) != all_->numbers.end();
   }
 
-  /// Returns the bytes of a member. Throws lamina::error if the file cannot be read, format_error
-  /// if it has become shorter.
+  /// Returns the bytes of a member. Throws lamina::error if the file cannot be read, and
+  /// format_error if it has become shorter.
   LAMINA_API LAMINA_COLD std::string bytes(std::size_t index) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/table.hpp - a data set whose samples are made when they are read.
+// lamina/dataset/table.hpp - a data set that makes each sample when it is read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,9 +14,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// Rows [first, last) of a data set. It is a copyable range, and thus a reader. `Source` has
-/// `at(std::size_t) const`, which makes a sample from compactly stored data. A Source must be cheap
-/// to copy (empty, or one shared pointer), so that a table is cheap to copy too.
+/// The rows [first, last) of a data set. A table is a copyable range, and therefore a reader.
+/// `Source` must have a function `at(std::size_t) const`, which makes the sample of a row from
+/// compactly stored data. It should be empty or a shared pointer, because each copy of a table
+/// copies it.
 template <class Source>
 class table {
  public:
@@ -54,13 +55,14 @@ class table {
   table(Source source, std::size_t first, std::size_t last)
       : source_(std::move(source)), first_(first), last_(last) {}
 
-  /// Iterators point into this table; passes of lamina::reader keep it alive.
+  /// Iterators point to this table and are valid as long as it is. The passes of lamina::reader
+  /// keep a copy of the table.
   iterator begin() const { return {&source_, first_}; }
   iterator end() const { return {&source_, last_}; }
   std::size_t size() const { return last_ - first_; }
   bool empty() const { return first_ == last_; }
 
-  /// Returns the sample of a row. Error: a row outside the table.
+  /// Returns the sample of a row. Throws lamina::error for a row outside of the table.
   value_type operator[](std::size_t row) const {
     if (row >= size())
       throw error("lamina: dataset::table: expected a row below " + std::to_string(size()) +
@@ -68,8 +70,8 @@ class table {
     return source_.at(first_ + row);
   }
 
-  /// Returns rows [first, last) of this table, sharing the same data. Error: a slice that is not
-  /// within the table.
+  /// Returns rows [first, last) of this table, without a copy of the data. Throws lamina::error
+  /// unless the slice is within the table.
   table slice(std::size_t first, std::size_t last) const {
     if (first > last || last > size())
       throw error("lamina: dataset::table: expected a slice within " + std::to_string(size()) +

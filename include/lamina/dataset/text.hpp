@@ -22,22 +22,23 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::text {
 
-/// A piece of the text: its elements, and for each of them the following one.
+/// A piece of the text: its elements, and for each element the element that follows it.
 struct sample {
   std::vector<std::int64_t> ids;   ///< ids of the elements in the alphabet
-  std::vector<std::int64_t> next;  ///< the same number: next[i] follows ids[i]
+  std::vector<std::int64_t> next;  ///< as many elements: next[i] follows ids[i] in the text
 };
 
 /// The kind of elements of a text: characters, or words and punctuation marks. A word is a run of
-/// letters and digits, including apostrophes before a letter or digit ("'tis", "don't"). Line ends
-/// and punctuation marks are separate elements; other blanks only end words. Upper and lower case
-/// are distinct: "The" is not "the".
+/// letters and digits; an apostrophe before a letter or digit belongs to the word ("'tis",
+/// "don't"). Ends of lines and punctuation marks are elements of their own. Other blanks only
+/// separate words. Upper and lower case are different: "The" is not "the".
 enum class unit : std::uint8_t { character, word };
 
 /// The options of reading a text.
 struct options {
-  std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is the id of all unknown elements
-  double held_out = 0.1;             ///< the part at the end that is for testing, 0 to 1
+  std::int64_t alphabet_size = 256;  ///< the number of ids; id 0 is that of all unknown elements
+  /// the fraction at the end of the text that is for testing, 0 to 1
+  double held_out = 0.1;
   unit elements = unit::character;
 };
 
@@ -53,14 +54,15 @@ constexpr sign sign_of(std::string_view character) {
   if (code == '\'' || code == 0x2019) return sign::apostrophe;
   if (code == ' ' || lies(9, 13) || code == 0xA0 || lies(0x2000, 0x200A) || code == 0x3000)
     return code == '\n' ? sign::other : sign::blank;
-  // Beyond ASCII all characters count as letters, except the signs of Latin-1 and two blocks of
-  // punctuation.
+  // All characters that are not ASCII count as letters, except the signs of Latin-1 and two blocks
+  // of punctuation marks.
   const bool letter = lies('0', '9') || lies('A', 'Z') || lies('a', 'z') ||
                       (code > 0xBF && !lies(0x2000, 0x206F) && !lies(0x3000, 0x303F));
   return letter ? sign::letter : sign::other;
 }
 
-/// Returns the words and punctuation marks of characters that are contiguous in memory.
+/// Returns the words and punctuation marks that consist of these characters. The characters must be
+/// contiguous in memory.
 LAMINA_API_COLD std::vector<std::string_view> words_of(
     const std::vector<std::string_view>& characters);
 
@@ -89,7 +91,7 @@ std::vector<std::string_view> words_of(const std::vector<std::string_view>& char
 
 }  // namespace detail
 
-/// Ids [first, last) of a text, in pieces of `length` elements.
+/// The elements [first, last) of a text, in pieces of `length` elements.
 class pieces {
  public:
   pieces(std::shared_ptr<const std::vector<std::int32_t>> ids, std::size_t first, std::size_t last,
@@ -106,7 +108,7 @@ class pieces {
   std::size_t first_, last_, length_;
 };
 
-/// A text as ids, shared by all tables made from it.
+/// A text as ids of its elements. All tables of a source share it.
 class source {
  public:
   LAMINA_COLD source(std::vector<std::int32_t> ids, std::size_t train_size, dictionary known)
@@ -114,15 +116,15 @@ class source {
         train_size_(train_size),
         alphabet_(std::make_shared<const dictionary>(std::move(known))) {}
 
-  /// Returns the elements of the training part, each as UTF-8.
+  /// Returns the dictionary of the elements of the part for training, each as UTF-8.
   const dictionary& alphabet() const { return *alphabet_; }
   /// Returns the id of each element of the whole text.
   const std::vector<std::int32_t>& ids() const { return *ids_; }
-  /// Returns the number of elements of the training part.
+  /// Returns the number of elements of the part for training.
   std::size_t train_size() const { return train_size_; }
 
-  /// Return the training part, and the held-out end of the text, in consecutive pieces of `length`
-  /// elements; the last piece may be shorter. Error: length below 1.
+  /// Return the part for training, and the end of the text for testing, in consecutive pieces of
+  /// `length` elements; the last piece may be shorter. Throws lamina::error for a length below 1.
   table<pieces> train(std::size_t length) const { return cut(0, train_size_, length); }
   table<pieces> test(std::size_t length) const { return cut(train_size_, ids_->size(), length); }
 
@@ -179,13 +181,14 @@ source source_of(std::string_view bytes, const std::string& name, const options&
 
 }  // namespace detail
 
-/// Reads a file of UTF-8 text. The alphabet has the most frequent elements of the training part.
-/// Errors: a missing file; an alphabet_size below 2; a held_out outside 0 to 1; format_error for
-/// bytes that are not UTF-8 and for a file of fewer than 2 elements.
+/// Reads a file of UTF-8 text. The alphabet has the most frequent elements of the part for
+/// training. Throws lamina::error for a missing file, for an alphabet_size below 2 and for a
+/// held_out that is not from 0 to 1. Throws format_error for bytes that are not UTF-8, and for a
+/// file of fewer than 2 elements.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return detail::source_of(dataset::read_bytes(path), path, how);
 }
-/// Does the same with a text in memory: `text::parse("a b a", {.elements = text::unit::word})`.
+/// Does the same for a text in memory: `text::parse("a b a", {.elements = text::unit::word})`.
 LAMINA_COLD inline source parse(std::string_view bytes, const options& how = {}) {
   return detail::source_of(bytes, "text", how);
 }

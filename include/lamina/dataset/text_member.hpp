@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/text_member.hpp - the lines, fields and words of a text file or archive member,
-// and their positions for errors.
+// lamina/dataset/text_member.hpp - divides a text file, or a member of an archive, into lines,
+// fields and words, and reports errors with their positions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,8 +24,8 @@ struct text_member {
   std::string path;         ///< the path of the file, or of the archive that contains it
   std::string name;         ///< the name in the archive; empty for a plain file
   std::string bytes;        ///< the text of the file
-  std::uint64_t begin = 0;  ///< its offset in the archive
-  bool stored = true;       ///< uncompressed in the archive; if not, errors give its offset
+  std::uint64_t begin = 0;  ///< the offset of the text in the archive
+  bool stored = true;       ///< uncompressed in the archive; if not, errors report `begin` only
 
   /// Throws format_error at a position of the text.
   [[noreturn]] LAMINA_COLD void fail(std::size_t position, const std::string& reason) const {
@@ -33,8 +33,8 @@ struct text_member {
     if (!name.empty()) all << "'" << name << "': ";
     throw format_error(path, begin + (stored ? position : 0), all << reason);
   }
-  /// Throws format_error unless the text is UTF-8 without zero bytes, which UTF-16 has, and without
-  /// a byte order mark, which would become part of the first word.
+  /// Throws format_error unless the text is UTF-8 without zero bytes and without a byte order mark.
+  /// Zero bytes are a sign of UTF-16; a byte order mark would become a part of the first word.
   LAMINA_API LAMINA_COLD void check_utf8() const;
 };
 
@@ -72,7 +72,7 @@ constexpr void for_each_word(std::string_view all, Visit visit) {
   }
 }
 
-/// Calls `visit(line)` with each line of a text; the last one may lack its line feed.
+/// Calls `visit(line)` for each line of a text. The last line may be without a line feed.
 template <class Visit>
 void for_each_line(const text_member& of, Visit visit) {
   const std::string_view all = of.bytes;
@@ -84,12 +84,12 @@ void for_each_line(const text_member& of, Visit visit) {
   }
 }
 
-/// Quotes the first 40 bytes of a text for an error.
+/// Returns the first 40 bytes of a text in quotes, for an error.
 LAMINA_COLD inline std::string in_quotes(std::string_view found) {
   return lamina::text("'") << found.substr(0, 40) << (found.size() > 40 ? "...'" : "'");
 }
 
-/// Splits a line into fields at `separator`; blanks at the ends of the line are removed. Throws
+/// Splits a line into fields at `separator`, after removing blanks at both ends of the line. Throws
 /// format_error unless there are N fields.
 template <std::size_t N>
 std::array<std::string_view, N> fields_of(const text_line& line, std::string_view separator) {
@@ -111,7 +111,8 @@ std::array<std::string_view, N> fields_of(const text_line& line, std::string_vie
   return fields;
 }
 
-/// Converts a field to a whole number from `least` to `most`; `what` names the number in errors.
+/// Converts a field to a whole number. Throws format_error unless the field is a number from
+/// `least` to `most`; the message calls it `what`.
 LAMINA_API_COLD std::int64_t whole_number(const text_line& line, std::string_view field,
                                           std::string_view what, std::int64_t least,
                                           std::int64_t most);

@@ -32,26 +32,30 @@ struct sample {
 inline constexpr std::string_view marks[] = {"<s>", "<e>", "<unk>"};
 inline constexpr std::int64_t start_id = 0, end_id = 1, unknown_id = 2;
 
-/// Selects the lines of a text that are left out.
+/// Rules for reading the lines of a text: which lines are left out, and which column is the source.
 struct line_rules {
-  std::size_t longest = 0;      ///< maximum words of source (with marks) and translation; 0: any
-  bool skip_malformed = false;  ///< lines without exactly one tab, which are errors otherwise
-  int source_column = 0;        ///< the column of the source language
+  /// a line is left out if the source (with marks) or the translation has more words; 0: no limit
+  std::size_t longest = 0;
+  /// whether to leave out lines without exactly one tab; otherwise they are errors
+  bool skip_malformed = false;
+  int source_column = 0;  ///< the column of the source language
 };
 
-/// Pairs of sentences, shared by all tables made from them.
+/// Pairs of sentences. Copies, and all tables made from them, share the sentences.
 class pairs {
  public:
   LAMINA_API sample at(std::size_t row) const;
   std::size_t size() const { return data_->begins.size() / 2; }
-  /// Return the number of lines that were too long, and of those that did not have two sentences.
+  /// Return the number of lines that were left out because they were too long, or because they did
+  /// not have two sentences.
   std::size_t too_long() const { return data_->too_long; }
   std::size_t malformed() const { return data_->malformed; }
 
  private:
   friend pairs read_pairs(const text_member&, const vocabulary&, const vocabulary&,
                           const line_rules&);
-  // Sentence i is ids[begins[i], begins[i + 1]); even numbers are source sentences.
+  // Sentence i is ids[begins[i], begins[i + 1]). Sentences with an even number are in the source
+  // language.
   struct data {
     std::vector<std::int32_t> ids;
     std::vector<std::size_t> begins{0};
@@ -70,13 +74,14 @@ class pairs {
   std::shared_ptr<const data> data_;
 };
 
-/// Splits a line at its tab into two sentences, and puts the one in the source language first.
-/// Returns false if the line must be skipped.
+/// Splits a line at its tab into two sentences, and stores the sentence in the source language
+/// first. Returns false if the line must be left out.
 LAMINA_API_COLD bool sentences_of(const text_line& line, const line_rules& rules,
                                   std::array<std::string_view, 2>& sentences);
 
-/// Reads a UTF-8 text with a sentence, a tab and its translation per line. Throws format_error for
-/// other encodings and, unless they are skipped, for lines without exactly one tab.
+/// Reads a UTF-8 text. Each line has a sentence, a tab and the translation of the sentence. Throws
+/// format_error for other encodings and, unless the rules leave them out, for lines without exactly
+/// one tab.
 LAMINA_API_COLD pairs read_pairs(const text_member& from, const vocabulary& source_words,
                                  const vocabulary& target_words, const line_rules& rules);
 

@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// Returns the number of bytes of the UTF-8 character at bytes[at], 0 if it is invalid. By RFC
-/// 3629, overlong forms, surrogates and characters above U+10FFFF are invalid.
+/// Returns the number of bytes of the UTF-8 character that begins at bytes[at]; 0 if the bytes are
+/// invalid. As in RFC 3629, overlong forms, surrogates and characters above U+10FFFF are invalid.
 constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0;
@@ -31,7 +31,7 @@ constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   return 0;
 }
 
-/// Returns the position of the first byte that is not UTF-8, or the number of bytes.
+/// Returns the position of the first byte that is not UTF-8; if there is none, the number of bytes.
 constexpr std::size_t utf8_end(std::string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {

@@ -20,15 +20,17 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset::voc2012 {
 
-/// The files of a photograph and of the classes of its pixels, which image::decode_segmented
-/// decodes.
+/// The file of a photograph, and the file with the classes of its pixels. image::decode_segmented
+/// decodes both.
 struct sample {
   std::string name;   ///< names of the archive and the photograph, for errors
   std::string bytes;  ///< the contents of the JPEG file
-  std::string mask;  ///< bytes of the PNG file: its palette's indices are 0 to 20, or 255 (unclear)
+  /// the contents of the PNG file; its pixels are classes 0 to 20, or 255 (unclear)
+  std::string mask;
 };
 
-/// The photographs of one part, read on request; copies share the archive.
+/// The photographs of one part of the data set. A photograph is read from the archive when its
+/// sample is requested. Copies share the archive.
 class source {
  public:
   struct entry {
@@ -48,15 +50,16 @@ class source {
   std::shared_ptr<const std::vector<entry>> entries_;
 };
 
-/// The archive.
+/// The data set, read from its archive.
 class data {
  public:
   LAMINA_COLD explicit data(const std::string& path) : files_(path, is_part) {}
 
   /// Returns the 2,913 photographs of trainval.txt. Fluid: dataset.voc2012.train.
   table<source> train() const { return part("trainval"); }
-  /// Returns the 1,464 photographs of train.txt. As in PaddlePaddle, train() contains them too, and
-  /// also those of val(). Fluid: dataset.voc2012.test.
+  /// Returns the 1,464 photographs of train.txt. As in PaddlePaddle, train() contains these
+  /// photographs too, and also those of val(), so a model trained on train() cannot be tested with
+  /// them. Fluid: dataset.voc2012.test.
   table<source> test() const { return part("train"); }
   /// Returns the 1,449 photographs of val.txt. Fluid: dataset.voc2012.val.
   table<source> val() const { return part("val"); }
@@ -70,9 +73,9 @@ class data {
   stored_members files_;
 };
 
-/// Opens the archive, plain or gzip. Errors: lamina::error for a file that does not exist,
-/// format_error for a damaged archive. train(), test() and val() throw format_error if the archive
-/// lacks a list or a photograph.
+/// Opens the archive, which may be compressed with gzip. Throws lamina::error for a file that does
+/// not exist, and format_error for a damaged archive. train(), test() and val() of the result throw
+/// format_error if a list or a photograph is missing in the archive.
 LAMINA_COLD inline data read(const std::string& path) { return data(path); }
 
 #if LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/vocabulary.hpp - words with ids in the order that a data set defines.
+// lamina/dataset/vocabulary.hpp - a map from words to ids, in the order that a data set defines.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 namespace detail {
-/// A hash that finds words without copying them.
+/// A hash function for std::string and std::string_view, so that a look-up does not copy the word.
 struct word_hash {
   using is_transparent = void;
   std::size_t operator()(std::string_view word) const noexcept {
@@ -32,12 +32,13 @@ struct word_hash {
 template <class T>
 using word_map = std::unordered_map<std::string, T, detail::word_hash, std::equal_to<>>;
 
-/// Words with the ids 0, 1, 2, ... in a given order; all other words have the id of the unknown
-/// word. Use the simpler `dictionary` if the library may choose the order.
+/// Words with the ids 0, 1, 2, ... in a given order. All other words have the id of the unknown
+/// word. If the order does not matter, the class dictionary is simpler: it sorts words by
+/// frequency.
 class vocabulary {
  public:
-  /// If a word occurs twice, the later id counts, as in a dictionary that Python reads line by
-  /// line. Error: an `unknown` id without a word.
+  /// words[i] gets the id i. If a word occurs twice, it has the later id, as in a dict that Python
+  /// fills line by line. Throws lamina::error if `unknown` is not an id of a word.
   LAMINA_API LAMINA_COLD vocabulary(std::vector<std::string> words, std::int64_t unknown);
 
   /// Returns the number of ids.
@@ -46,13 +47,13 @@ class vocabulary {
   std::int64_t unknown() const { return unknown_; }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
-  /// Returns the id of a word, unknown() if the vocabulary does not contain it.
+  /// Returns the id of a word; unknown() if the vocabulary does not contain the word.
   std::int64_t id(std::string_view word) const {
     const auto found = ids_.find(word);
     return found == ids_.end() ? unknown_ : found->second;
   }
 
-  /// Returns the word of an id. Error: the id does not exist.
+  /// Returns the word of an id. Throws lamina::error if the id does not exist.
   LAMINA_API const std::string& word(std::int64_t id) const;
   /// Returns all words, in the order of their ids.
   const std::vector<std::string>& words() const { return words_; }

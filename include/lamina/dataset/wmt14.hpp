@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/wmt14.hpp - French sentences and their English translations, WMT-14 as
-// PaddlePaddle distributes it: wmt14.tgz.
+// lamina/dataset/wmt14.hpp - French sentences and their English translations: WMT-14 as
+// PaddlePaddle distributes it, wmt14.tgz.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,31 +28,33 @@ using translation::sample;
 
 /// The options of reading the archive.
 struct options {
-  std::int64_t dict_size = 30000;  ///< words per dictionary: the first lines of each
-  bool skip_malformed = false;     ///< lines without exactly one tab, as PaddlePaddle does
+  std::int64_t dict_size = 30000;  ///< words per dictionary; these are the first lines of its file
+  /// whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
+  /// errors
+  bool skip_malformed = false;
 };
 
-/// The pairs of all parts and the dictionaries; all tables share them.
+/// The pairs of sentences of all parts, and the dictionaries. All tables of a source share them.
 class source {
  public:
-  /// `files` has the members whose names end in src.dict, trg.dict, train/train, test/test and
-  /// gen/gen; test and gen may be missing.
+  /// `files` must have members whose names end in src.dict, trg.dict and train/train. Members whose
+  /// names end in test/test and gen/gen may be missing.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
-  /// Return the parts of the data. Error: the archive does not have the part. Fluid:
-  /// dataset.wmt14.train, test, gen.
+  /// Return the parts of the data. Throws lamina::error if the archive does not have the part.
+  /// Fluid: dataset.wmt14.train, test, gen.
   table<translation::pairs> train() const { return whole(data_->train, "train/train"); }
   table<translation::pairs> test() const { return whole(data_->test, "test/test"); }
   table<translation::pairs> gen() const { return whole(data_->gen, "gen/gen"); }
 
-  /// Return the words of the source and of the target language; "<s>", "<e>" and "<unk>" have the
-  /// ids 0, 1 and 2. Fluid: dataset.wmt14.get_dict.
+  /// Return the dictionaries of the source and of the target language. "<s>", "<e>" and "<unk>"
+  /// have the ids 0, 1 and 2. Fluid: dataset.wmt14.get_dict.
   const vocabulary& src_dict() const { return data_->source_words; }
   const vocabulary& trg_dict() const { return data_->target_words; }
 
-  /// Return the number of lines of all parts that were left out because a sentence was too long,
-  /// and because they did not have exactly one tab.
+  /// Return how many lines of all parts were left out because a sentence was too long, and how many
+  /// because they did not have exactly one tab.
   std::size_t too_long() const { return data_->sum(&translation::pairs::too_long); }
   std::size_t malformed() const { return data_->sum(&translation::pairs::malformed); }
 
@@ -116,12 +118,12 @@ bool is_part(std::string_view name) {
 
 }  // namespace detail
 
-/// Reads wmt14.tgz: lines with a French sentence, a tab and an English one, and the dictionaries,
-/// one word per line, the most frequent first. As in PaddlePaddle, sentences of more than 80 words,
-/// including the marks of the source, are left out. Throws format_error for a damaged archive, a
-/// member that is missing or occurs twice, another encoding than UTF-8, dictionaries that do not
-/// begin with "<s>", "<e>" and "<unk>" or have empty lines, and lines without exactly one tab (see
-/// options).
+/// Reads wmt14.tgz. Each line of a text has a French sentence, a tab and the English translation.
+/// The dictionaries have one word per line, the most frequent first. As in PaddlePaddle, pairs with
+/// a sentence of more than 80 words are left out; in the source sentence, the marks count as words.
+/// Throws format_error for a damaged archive, a member that is missing or occurs twice, text that
+/// is not UTF-8, a dictionary that does not begin with "<s>", "<e>" and "<unk>" or has an empty
+/// line, and lines without exactly one tab (see options).
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_part), how);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/wmt16.hpp - sentences in German and English, WMT-16 as PaddlePaddle distributes
-// it: wmt16.tar.gz.
+// lamina/dataset/wmt16.hpp - sentences in German and English: WMT-16 as PaddlePaddle distributes
+// it, wmt16.tar.gz.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,23 +28,26 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset::wmt16 {
 
 using translation::sample;
 
-/// The numbers of words of the original training text, including the marks: the largest
-/// dictionaries.
+/// The numbers of different words in the original text for training, including the marks.
+/// Dictionaries cannot be larger.
 inline constexpr std::int64_t total_en_words = 11250, total_de_words = 19220;
 
 enum class language : std::uint8_t { en, de };
 
 /// The options of reading the archive.
 struct options {
-  std::int64_t src_dict_size = 30000, trg_dict_size = 30000;  ///< including the three marks
-  language src_lang = language::en;                           ///< the other one is the target
-  bool skip_malformed = false;  ///< lines without exactly one tab, as PaddlePaddle does
+  /// numbers of words, including the three marks
+  std::int64_t src_dict_size = 30000, trg_dict_size = 30000;
+  language src_lang = language::en;  ///< the other language is the target
+  /// whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
+  /// errors
+  bool skip_malformed = false;
 };
 
-/// The pairs of all parts and the dictionaries; all tables share them.
+/// The pairs of sentences of all parts, and the dictionaries. All tables of a source share them.
 class source {
  public:
-  /// `files` has the members wmt16/train, wmt16/test and wmt16/val.
+  /// `files` must have the members wmt16/train, wmt16/test and wmt16/val.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
@@ -53,13 +56,12 @@ class source {
   table<translation::pairs> test() const { return whole(data_->test); }
   table<translation::pairs> validation() const { return whole(data_->validation); }
 
-  /// Return the words of the source and of the target language; "<s>", "<e>" and "<unk>" have the
-  /// ids 0, 1 and 2. Fluid: dataset.wmt16.get_dict.
+  /// Return the dictionaries of the source and of the target language. "<s>", "<e>" and "<unk>"
+  /// have the ids 0, 1 and 2. Fluid: dataset.wmt16.get_dict.
   const vocabulary& src_dict() const { return data_->source_words; }
   const vocabulary& trg_dict() const { return data_->target_words; }
 
-  /// Returns the number of lines of all parts that were left out because they did not have exactly
-  /// one tab.
+  /// Returns how many lines of all parts were left out because they did not have exactly one tab.
   std::size_t malformed() const {
     return data_->train.malformed() + data_->test.malformed() + data_->validation.malformed();
   }
@@ -77,7 +79,8 @@ class source {
       return {.skip_malformed = how.skip_malformed,
               .source_column = how.src_lang == language::de ? 1 : 0};
     }
-    /// Returns the frequent words of the source (0) or the target (1) in the training text.
+    /// Returns the most frequent words of the source (side 0) or the target (side 1) in the text
+    /// for training.
     LAMINA_API static vocabulary dictionary_of(const archive_members& files, const options& how,
                                                std::size_t side);
     translation::pairs part(const archive_members& files, std::string_view name,
@@ -102,11 +105,11 @@ inline bool is_part(std::string_view name) {
 }
 }  // namespace detail
 
-/// Reads wmt16.tar.gz: lines with an English sentence, a tab and a German one, in subword units
-/// (BPE). A dictionary has the marks, then the most frequent words of the training text; equally
-/// frequent words are in the order of their first occurrence. Throws format_error for a damaged
-/// archive, a missing member, another encoding than UTF-8, and lines without exactly one tab (see
-/// options).
+/// Reads wmt16.tar.gz. Each line of a text has an English sentence, a tab and the German
+/// translation, both in subword units (BPE). A dictionary has the three marks and then the most
+/// frequent words of the text for training; equally frequent words are in the order of their first
+/// occurrence. Throws format_error for a damaged archive, a missing member, text that is not UTF-8,
+/// and lines without exactly one tab (see options).
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_part), how);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/word_counter.hpp - counts words, and sorts the frequent ones.
+// lamina/dataset/word_counter.hpp - counts words and sorts them by frequency.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,18 +17,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
-/// Counts words and returns them by frequency, the most frequent first. Equally frequent words are
-/// sorted by their bytes, or are in the order of their first occurrence.
+/// Counts words, and returns them sorted by frequency, the most frequent first. Equally frequent
+/// words are sorted by their bytes or by their first occurrence.
 class word_counter {
  public:
   LAMINA_API void add(std::string_view word, std::int64_t times = 1);
-  /// Returns the number of occurrences.
+  /// Returns the number of occurrences of a word.
   std::int64_t count(std::string_view word) const {
     const auto found = counts_.find(word);
     return found == counts_.end() ? 0 : found->second.count;
   }
 
-  /// Returns the words that occur more often than `cutoff`, without `left_out`.
+  /// Returns the words that occur more than `cutoff` times, without the word `left_out`. Equally
+  /// frequent words are sorted by their bytes.
   LAMINA_COLD std::vector<std::string> by_bytes(std::int64_t cutoff,
                                                 std::string_view left_out = {}) const {
     return ordered(cutoff, left_out, [](const item& a, const item& b) {
@@ -41,7 +42,7 @@ class word_counter {
  private:
   struct entry {
     std::int64_t count;
-    std::int64_t first;  // the number of different words that were added before
+    std::int64_t first;  // how many other words were added before this word
   };
   using item = word_map<entry>::value_type;
 
@@ -61,9 +62,9 @@ class word_counter {
   word_map<entry> counts_;
 };
 
-/// Returns the words of a file that occur more often than `cutoff`, the most frequent first,
-/// equally frequent words sorted by their bytes, and "<unk>" after them. Throws format_error, with
-/// the path of the file, if no word is frequent enough.
+/// Returns a vocabulary of the words that occur more than `cutoff` times, the most frequent first;
+/// equally frequent words are sorted by their bytes. "<unk>" is the last word. Throws format_error
+/// with the path of the file if no word is frequent enough.
 LAMINA_API_COLD vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
                                           const std::string& path);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/inspect/plan_text.hpp - prints a plan as text: groups, kernels and memory.
+// lamina/inspect/plan_text.hpp - returns a plan as text: its groups, their kernels, and the size of
+// the memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,7 +35,8 @@ constexpr const char* head_name(fusion_anchor head) {
   }
 }
 
-/// Returns "12", "batch", "batch*64", or the name of a row domain.
+/// Returns the number of rows as text: a number such as "12"; "batch" or "batch*64" for the samples
+/// of a mini-batch, or 64 per sample; or the name of another row domain.
 inline std::string rows_text(const program_view& p, int rows) {
   if (rows >= 0) return std::to_string(rows);
   const domain_desc& d = p.domains[domain_of_rows(rows)];
@@ -45,8 +47,8 @@ inline std::string rows_text(const program_view& p, int rows) {
   return text;
 }
 
-/// Describes a group of a plan: its number, its kernel, its head with the shape, the functions
-/// fused into it, and the variables that it stores.
+/// Describes a group of a plan: its number, the number of its kernel, its head with the shape, the
+/// functions that are fused with it, and the variables that it stores.
 LAMINA_COLD inline std::string group_text(const plan_view& plan, int g) {
   const program_view& p = plan.program;
   const group_desc& d = plan.group[g];
@@ -78,10 +80,10 @@ LAMINA_COLD inline std::string plan_text_of(const plan_view& plan) {
 
 }  // namespace detail
 
-/// Prints the schedule of a program, one line per group: its number, its kernel, its head with the
-/// shape, the functions fused into it, and the variables that it stores. The last line shows the
-/// memory: the planned bytes per row of the batch, and the bytes that separate memory for every
-/// variable would need.
+/// Returns the schedule of a program as text. A line per group shows its number, the number of its
+/// kernel, its head with the shape, the functions that are fused with it, and the variables that it
+/// stores. The last line shows how many bytes per sample the plan needs, and how many bytes would
+/// be needed if every variable had separate memory.
 ///   std::cout << lamina::plan_text(digits);
 template <program_type P>
 std::string plan_text(P) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/inspect/profile.hpp - times each group of a program: a table, and a trace for Perfetto.
+// lamina/inspect/profile.hpp - measures the time of each group of a program, and returns the times
+// as a table or as a trace for Perfetto.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,13 +27,13 @@ struct profile_options {
   int runs = 10;  // number of timed runs, after one run that is not timed
 };
 
-/// A fused group with its times, summed over all timed runs.
+/// A fused group and its time, summed over all timed runs.
 struct profiled_group {
   std::string what;        // the description of the group, as in plan_text()
   std::string phase{};     // "forward", "backward", "update", or several joined by " + "
-  std::int64_t calls = 0;  // number of calls in all runs; several per run in a loop
+  std::int64_t calls = 0;  // number of calls in all runs; in a loop there are several per run
   double seconds = 0;      // time of all calls together
-  double flops = 0;        // flops per call; 0 without products or if row counts are unknown
+  double flops = 0;        // flops per call; 0 without products, or if numbers of rows are unknown
   double bytes = 0;        // size of the arrays that a call reads or writes
 };
 
@@ -49,10 +50,10 @@ struct program_profile {
     for (const auto& r : runs) sum += static_cast<double>(r.end - r.begin) * 1e-9;
     return sum;
   }
-  /// Returns a table with one line per group, the slowest first: milliseconds per run, the fraction
-  /// of the total time, calls per run, GFLOP/s of products, GB/s of arrays. Then one line per
-  /// phase, if there are several. With several threads, the milliseconds and calls are sums over
-  /// all threads.
+  /// Returns a table with one line per group, the slowest first. The columns are milliseconds per
+  /// run, the fraction of the total time, calls per run, GFLOP/s of products, and GB/s of arrays.
+  /// If the program has several phases, a line per phase follows. With several threads,
+  /// milliseconds and calls are sums over all threads.
   LAMINA_COLD std::string text() const {
     std::vector<const profiled_group*> order;
     double all = 0;
@@ -89,8 +90,8 @@ struct program_profile {
     lines << "; a run took ";
     return lines.print("%.4f ms\n", 1e3 * seconds() / count);
   }
-  /// Returns a trace in Chrome's JSON format, for https://ui.perfetto.dev and chrome://tracing: the
-  /// runs, and in each its groups, with one track per thread. Times are in microseconds.
+  /// Returns a trace in Chrome's JSON format, for https://ui.perfetto.dev and chrome://tracing. It
+  /// has a track per thread, with the runs and the groups of each run. Times are in microseconds.
   std::string trace() const;
 };
 
@@ -111,7 +112,8 @@ LAMINA_COLD inline std::string json_text(std::string_view from) {
   return to + "\"";
 }
 
-/// Returns the phases of a training to which the operators of a group belong.
+/// Returns the phases of training (forward, backward, update) to which the operators of a group
+/// belong.
 LAMINA_COLD inline std::string phase_of(const plan_view& plan, int group) {
   bool has[3] = {};
   const group_desc& d = plan.group[group];
@@ -134,7 +136,7 @@ template <class Program, class Machine>
 std::vector<profiled_group> groups_of(const Machine& machine) {
   std::vector<profiled_group> all;
   report_options sizes{.rows = machine.rows()};
-  // Flops and bytes are known if the program has at most one row domain besides the batch.
+  // Flops and bytes are computed only if the program has at most one row domain besides the batch.
   constexpr int domains = counts_of<Program>.domains;
   if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
   constexpr plan_view plan = view_of_plan<Program>();
@@ -170,7 +172,7 @@ program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time
   return p;
 }
 
-/// Runs once to allocate memory, and then times `runs` calls.
+/// Calls run() once to allocate memory, and then measures the times of options.runs calls.
 template <class Program, class Machine, class Run>
 program_profile timed_runs(Machine& machine, const profile_options& options, Run&& run) {
   if (options.runs < 1)
@@ -212,8 +214,8 @@ LAMINA_COLD inline std::string program_profile::trace() const {
 }
 
 /// Runs a model forward, in test mode, several times over one mini-batch and measures the time of
-/// each fused group. Each group computes the whole mini-batch, so programs that are otherwise
-/// computed in tiles of rows (docs/architecture.md) take longer here.
+/// each fused group. Each group computes the whole mini-batch. Outside of profile(), some programs
+/// are computed in tiles of rows (docs/architecture.md); these are slower in profile().
 ///   const auto p = lamina::profile(model, batch);
 ///   std::puts(p.text().c_str());
 ///   lamina::write_file("trace.json", p.trace());
@@ -226,7 +228,7 @@ program_profile profile(const model<P>& m, const Batch& samples,
   for (const auto& s : samples) one[0].push_back(s);
   return detail::timed_runs<for_test<P>>(e.machine(), options, [&] { e.test(one); });
 }
-/// Does the same as profile for the cost and its gradients, without updates.
+/// Does the same as profile() for the cost and its gradients, without updates of the parameters.
 template <program_type P, std::ranges::range Batch>
 program_profile profile_gradients(const model<P>& m, const Batch& samples,
                                   const profile_options& options = {}) {

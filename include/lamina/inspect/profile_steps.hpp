@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/inspect/profile_steps.hpp - times each group of training steps: forward, backward and
-// update, by thread.
+// lamina/inspect/profile_steps.hpp - measures the time of each group in training steps (forward,
+// backward and update), for each thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,11 +27,11 @@ struct profile_steps_options {
 };
 
 /// Returns the times of the steps that a timed_trainer has made since forget_times(). With one
-/// thread and no clip by norm, updates are fused into the products that compute their gradients,
-/// and such a group is "backward + update". Otherwise sums of gradients and updates are separate
-/// groups after those of the program, and the threads share them; then a group that names an update
-/// only computes its gradient. Flops and bytes refer to the rows that each thread had in the last
-/// step.
+/// thread and no clip by norm, an update is fused with the product that computes its gradient, and
+/// the phase of this group is "backward + update". Otherwise the sums of gradients and the updates
+/// are separate groups after the groups of the program, and the threads share them; a group of the
+/// program that names an update then computes only the gradient. Flops and bytes are for the number
+/// of rows that each thread had in the last step.
 template <program_type P, optimizer::optimizer_type Opt>
 program_profile profile(timed_trainer<P, Opt>& of) {
   using trainer_type = timed_trainer<P, Opt>;
@@ -71,9 +71,9 @@ program_profile profile(timed_trainer<P, Opt>& of) {
   return all;
 }
 
-/// Trains a model on one mini-batch for `runs` + 1 steps of a new trainer, bit for bit like
-/// training, and measures the time of each group of all steps except the first. To keep the
-/// parameters, profile a clone:
+/// Makes a trainer and trains the model on one mini-batch for `runs` + 1 steps. Measures the time
+/// of each group in all steps except the first. The parameters change as in training, bit for bit;
+/// to keep them, profile a clone:
 ///   auto copy = model.clone();
 ///   const auto p = lamina::profile_steps(copy, adam, batch, {.threads = 2});
 ///   std::puts(p.text().c_str());

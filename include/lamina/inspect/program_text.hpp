@@ -16,7 +16,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Returns "float32 [-1, 4]", with the levels of sequences.
+/// Returns the type of a variable as text, such as "float32 [-1, 4]"; if the rows form sequences,
+/// with the number of levels.
 inline std::string type_text(const variable_message& v) {
   switch (v.kind) {
     case variable_class::step_scopes:
@@ -41,7 +42,7 @@ inline std::string type_text(const variable_message& v) {
 
 inline std::string short_number(double x) { return text().print("%g", x); }
 
-/// Returns the value of an attribute as text; shortens long lists.
+/// Returns the value of an attribute as text; of a list, only the first 8 elements.
 inline std::string value_text(const attribute_message& a) {
   if (a.later_type != 0) return "?";
   const auto list = [](const auto& items, auto text_of) {
@@ -73,7 +74,7 @@ inline std::string value_text(const attribute_message& a) {
   }
 }
 
-/// Whether an attribute is useful to a reader of the text.
+/// Whether the text shows an attribute. Attributes that do not change results are omitted.
 inline bool is_shown(const attribute_message& a) {
   const std::string_view name = a.name;
   return name.substr(0, 3) != "op_" && name.find("mkldnn") == std::string_view::npos &&
@@ -93,7 +94,7 @@ inline std::string slots_text(const std::vector<slot_message>& slot_list) {
 
 }  // namespace detail
 
-/// Lists each block with its variables and operators, one line each:
+/// Returns a text that lists, for each block, its variables and operators, one per line:
 ///   fc_0.tmp_0: float32 [-1, 8]
 ///   Out=fc_0.tmp_0 <- mul(X=x, Y=fc_0.w_0) {x_num_col_dims: 1, y_num_col_dims: 1}
 inline std::string to_string(const program_message& p) {
@@ -129,8 +130,8 @@ std::string to_string(P program) {
 
 namespace detail {
 
-/// Draws a program: operators as boxes; feeds, parameters and results as rounded boxes; blocks as
-/// frames.
+/// Draws a program. Operators are boxes; feeds, parameters and results are rounded boxes; blocks
+/// are frames.
 class dot_writer {
  public:
   explicit dot_writer(const program_message& program) : p_(program) {}
@@ -144,7 +145,7 @@ class dot_writer {
         "  edge [fontname=\"Helvetica\", fontsize=9, color=\"#7a8896\", fontcolor=\"#5b6b7b\", "
         "arrowsize=0.6];\n";
     draw_block(0, "  ");
-    // Draws blocks that no operator runs, which would be missing otherwise.
+    // The blocks so far are those that operators run; draws the remaining blocks.
     for (const block_message& b : p_.blocks)
       if (!drawn(b.index)) draw_block(b.index, "  ");
     return text_ + edges_ + "}\n";
@@ -210,8 +211,8 @@ class dot_writer {
     }
   }
 
-  // Draws an edge from the last writer of a variable, or from the variable itself if no operator
-  // wrote it.
+  // Draws an edge to `node` from the last operator that has written a variable, or from the
+  // variable if no operator has.
   void connect(int block, const std::string& name, const std::string& node) {
     const variable_message* v = variable(block, name);
     std::string label;
@@ -248,8 +249,8 @@ class dot_writer {
 
 }  // namespace detail
 
-/// Returns a graph for Graphviz: `dot -Tsvg`. Operators are boxes, gradients red, loops and
-/// branches frames; parameters are green.
+/// Returns a program as a graph for Graphviz, which `dot -Tsvg` draws. Operators are boxes,
+/// gradient operators are red, parameters are green, and loops and branches are frames.
 inline std::string to_dot(const program_message& p) { return detail::dot_writer(p).draw(); }
 template <program_type P>
 std::string to_dot(P program) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/inspect/report.hpp - estimates the cost of a run of a program: operations, memory traffic
-// and memory slots, by group.
+// lamina/inspect/report.hpp - estimates, for each group of a program, how many operations it
+// computes in a run, how many bytes it reads and writes, and where its arrays are.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,16 +14,17 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A fused group in a run.
+/// The estimates for one fused group in a run.
 struct group_report {
-  std::string what;       // number, kernel, shape and functions, as in plan_text()
-  std::string addresses;  // of its arrays: arena+0 is the first float of a row of an arena
-  double flops = 0;       // multiplications and additions of matrix products and convolutions
-  double elements = 0;    // values of pointwise functions and of kernels that are not fused
-  double bytes = 0;       // bytes of the arrays that it reads or writes, each array counted once
+  std::string what;  // number, kernel, shape and functions, as in plan_text()
+  // addresses of its arrays; arena+0 is the first float of a row of an arena
+  std::string addresses;
+  double flops = 0;     // multiplications and additions of matrix products and convolutions
+  double elements = 0;  // values of pointwise functions and of kernels that are not fused
+  double bytes = 0;     // size of the arrays that it reads or writes, each array counted once
 };
 
-/// All groups of a plan.
+/// The estimates for all groups of a plan.
 struct program_report {
   std::vector<group_report> groups;
   double flops() const {
@@ -36,7 +37,7 @@ struct program_report {
     for (const group_report& g : groups) sum += g.bytes;
     return sum;
   }
-  /// Returns a table: one line per group, and the sums.
+  /// Returns a table with one line per group, and a last line with the sums.
   std::string text() const {
     std::string lines = "     Mflop   Melement      Mbyte  group\n";
     const auto add = [&](double flops, double elements, double bytes, const std::string& what) {
@@ -66,8 +67,9 @@ constexpr const char* space_name(memory_space space) {
 
 LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_options& run) {
   const work_counter count(plan.program, run);
-  // The rows of X and dOut that an iteration stores are multiplied after the loop; that product is
-  // counted here.
+  // A loop collects the rows of X and dOut for the gradient of a weight, and a product multiplies
+  // them after several iterations. The flops of this product are counted at the group that
+  // collects.
   const auto collected = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };
@@ -112,8 +114,8 @@ LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_
 
 }  // namespace detail
 
-/// Estimates the cost of every fused group of a program in a run: flops of products, values of
-/// other functions, bytes of its arrays, and their addresses.
+/// Estimates the work of every fused group of a program in a run: the flops of products, the number
+/// of values of other functions, and the bytes and addresses of its arrays.
 ///   std::cout << lamina::report(digits, {.rows = 64}).text();
 template <program_type P>
 program_report report(P, const report_options& run = {}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/inspect/summary.hpp - prints a program as a table of layers: shapes, parameters, work.
+// lamina/inspect/summary.hpp - a table of the layers of a program with their shapes, parameters and
+// flops.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,27 +19,28 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A layer: all operators that belong to one layer name.
+/// A layer, that is, all operators whose results have the same layer name.
 struct layer_summary {
   std::string name;
   std::string operators;        // "mul + elementwise_add + relu", without repetitions
   std::string output;           // the shape of its result: "[batch, 64]"
-  std::int64_t parameters = 0;  // elements of parameters that no earlier layer reads
-  std::int64_t shared = 0;      // elements of parameters that an earlier layer reads too
+  std::int64_t parameters = 0;  // elements of the parameters that no earlier layer reads
+  std::int64_t shared = 0;      // elements of the parameters that an earlier layer reads too
   double flops = 0;             // multiplications and additions of products and convolutions
 };
 
-/// The layers of a program, and the sums over all of it.
+/// The layers of a program, and the sums over all layers.
 struct program_summary {
   std::vector<layer_summary> layers;
-  std::int64_t parameters = 0;  // each counted once, however many layers read it
-  std::int64_t trainable = 0;   // elements of parameters that an optimizer may change
-  std::int64_t bytes = 0;       // bytes of all parameters
+  // elements of all parameters; a parameter that several layers read counts once
+  std::int64_t parameters = 0;
+  std::int64_t trainable = 0;  // elements of parameters that an optimizer may change
+  std::int64_t bytes = 0;      // bytes of all parameters
   double flops = 0;
   std::int64_t rows = 1;  // number of rows for which the flops are counted
 
-  /// Returns a table in the form of Keras: one line per layer, then the sums. Numbers in
-  /// parentheses count parameters that an earlier layer has already counted.
+  /// Returns a table like that of Keras: one line per layer, then the sums. Numbers in parentheses
+  /// are the elements of parameters that are already counted at an earlier layer.
   std::string text() const;
 };
 
@@ -123,7 +125,8 @@ class summary_maker {
            n > 0; --n, ++at)
         if (p_.arguments[at] >= 0) f(p_.arguments[at]);
   }
-  /// Whether an argument among the outputs is a variable and not the count of a list.
+  /// The list of output arguments also contains the lengths of slots that are lists. Returns
+  /// whether the argument at `at` is a variable and not such a length.
   bool is_variable_of(const operator_desc& op, int at) const {
     bool found = false;
     int n = op.outputs;
@@ -168,8 +171,9 @@ class summary_maker {
   const report_options run_;
   const work_counter count_;  // refers to p_ and run_
   program_summary made_;
-  std::vector<int> row_of_;                  // by name: its row in the table
-  std::vector<int> first_user_, last_user_;  // by parameter: layers that have counted it, or -1
+  std::vector<int> row_of_;  // for each layer name, its row in the table
+  // for each parameter, the first and the last layer that reads it, or -1
+  std::vector<int> first_user_, last_user_;
 };
 
 }  // namespace detail
@@ -212,9 +216,9 @@ LAMINA_COLD inline std::string program_summary::text() const {
   return all.print(": %.3f\n", flops / 1e6);
 }
 
-/// Lists the layers of a program with the shape of their results, their parameters and their work
-/// in a run, like Keras' `model.summary()`. A multiplication and an addition count as two flops;
-/// only products and convolutions are counted.
+/// Returns the layers of a program with the shape of their results, the number of their parameters
+/// and their flops in a run, like Keras' `model.summary()`. A multiplication and an addition count
+/// as two flops. Only matrix products and convolutions are counted.
 ///   std::puts(lamina::summary(digits).text().c_str());
 ///   std::puts(lamina::summary(translator, {.rows = 64, .tokens = 64 * 20}).text().c_str());
 LAMINA_COLD inline program_summary summary(const program_view& program,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/inspect/work_counter.hpp - counts multiplications and additions of operators.
+// lamina/inspect/work_counter.hpp - counts the multiplications and additions of operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,24 +18,25 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The sizes of the run that a report or a summary describes.
 struct report_options {
   std::int64_t rows = 1;        // rows of the batch
-  std::int64_t tokens = 1;      // total rows of every other row domain
+  std::int64_t tokens = 1;      // rows of every other row domain, over all sequences
   std::int64_t iterations = 1;  // iterations of every loop
 };
 
 namespace detail {
 
-/// Counts the work of operators that are not fused.
+/// Counts the flops of the operators and instructions of a program in a run of the sizes `run`.
 class work_counter {
  public:
   work_counter(const program_view& program, const report_options& run) : p_(program), run_(run) {}
 
-  /// Returns the number of rows in the described run for a `rows` entry of a plan.
+  /// Returns a number of rows in this run; `known` is the number as a plan stores it
+  /// (operator_call::rows_of).
   double rows(int known) const {
     if (known >= 0) return known;
     return static_cast<double>((domain_of_rows(known) == batch::domain ? run_.rows : run_.tokens) *
                                parts_of_rows(known));
   }
-  /// Returns how often a block runs.
+  /// Returns how often a block runs: `iterations` times for each loop around its operators.
   double times(int block) const {
     double n = 1;
     for (; block > 0; block = p_.blocks[block].parent)
@@ -87,7 +88,7 @@ class work_counter {
     if (rule == product_rule::sequence_filter)
       return 2 * products * rows(-p_.variables[x].rows) * size(slot(op, "Filter"));
     // Every row is multiplied once by the recurrent weights. The gradient has two products per row:
-    // for the weights and for the state.
+    // one for the gradient of the weights, and one for the gradient of the state.
     if (rule != product_rule::recurrent) return 0;
     double weights = size(slot(op, "Weight"));
     if (const int projection = slot(op, "ProjWeight"); projection >= 0) weights += size(projection);
@@ -107,7 +108,7 @@ class work_counter {
       if (op.schema->outputs[i].name == name) return p_.arguments[op.outputs + i];
     return -1;
   }
-  // Returns the number of columns of mul's operand Y as a matrix.
+  // Returns the number of rows of mul's operand Y as a matrix, that is, the number of columns of X.
   double columns(const operator_desc& op, int y) const {
     double n = 1;
     const int first =
@@ -115,7 +116,8 @@ class work_counter {
     for (int d = 0; d < first; ++d) n *= extent(y, d);
     return n;
   }
-  // In a gradient operator, the gradients of inputs 0 and 1 are products.
+  // In a gradient operator, the gradients of inputs 0 and 1 are products; wanted() returns how many
+  // of them the program uses.
   static bool is_gradient(const operator_desc& op) {
     return forward_type(op.schema->type) != op.schema->type;
   }
