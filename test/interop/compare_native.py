@@ -75,7 +75,8 @@ def main():
     if arguments.page:
         plain = [n for n in plain_names(rows) if dict(rows)[n] == "equal"]
         part = (f"Equal ({len(plain)}; with a star also in double): {listed(rows, plain)}.\n" +
-                differing([r for r in rows if not r[0].endswith("_in_double")], "why it is no C++"))
+                differing([r for r in rows if not r[0].endswith("_in_double")],
+                          "why it was not converted to C++"))
         rewrite_page(arguments.page, "cases as C++", part)
     return 1 if failed or not rows else 0
 

@@ -49,4 +49,4 @@ def page_part(rows):
     result = dict(rows)
     equal = [n for n in plain_names(rows) if result[n] == "equal"]
     text = f"Equal ({len(equal)}; with a star also in double): {listed(rows, equal)}.\n"
-    return text + differing(rows, "why there is none, or it differs")
+    return text + differing(rows, "why there is no result, or the results differ")
