@@ -25,7 +25,7 @@ struct gets {};
 template <int>
 struct at_line {};
 
-/// The type that is needed, and the type that was given.
+/// expects_type is the type that is needed, and gets_type the type that was given.
 template <class...>
 struct expects_type {};
 template <class...>
@@ -64,15 +64,17 @@ struct anything {
   template <class... X>
   constexpr anything(const X&...);  // NOLINT: it converts
 };
-/// Accepts any value as a template argument, even one that is known only at run time, because it
-/// does not read the value. With `template <auto...>` g++ would list all overloads for `fc<n>(x)`.
+/// The type of a template parameter that accepts any value, even a variable n that is known only at
+/// run time, because the constructor does not read the value. With `template <auto...>` instead,
+/// g++ would list all overloads for `fc<n>(x)`.
 struct any_value {
   template <class X>
   constexpr any_value(const X&) {}  // NOLINT: it converts
 };
 #endif
 
-/// Makes a static_assert depend on a template parameter.
+/// Is false, but depends on template parameters, so that a static_assert fails only when its
+/// template is instantiated.
 template <class...>
 inline constexpr bool never = false;
 

@@ -89,12 +89,12 @@
 #define LAMINA_NUMBER_FN LAMINA_FN
 #endif
 
-/// LAMINA_INLINE marks a function that must always be inlined, because its call in a hot loop is
-/// too slow. LAMINA_NOINLINE marks a function that is compiled once. LAMINA_COLD marks a function
-/// that runs so rarely that the compiler should not optimise it for speed. LAMINA_OPTIONAL marks a
-/// function whose address may be taken even if its definition is not included. LAMINA_API_COLD
-/// combines LAMINA_API and LAMINA_COLD for functions outside of classes, for which g++ warns about
-/// the two macros together.
+/// LAMINA_INLINE marks a function that must always be inlined, because a call in a hot loop would
+/// be too slow. LAMINA_NOINLINE marks a function that must not be inlined, so that its code exists
+/// only once. LAMINA_COLD marks a function that runs so rarely that the compiler should not
+/// optimise it for speed. LAMINA_OPTIONAL marks a function whose definition may be missing: its
+/// address is then null. LAMINA_API_COLD combines LAMINA_API and LAMINA_COLD for functions outside
+/// of classes, for which g++ warns about the two macros together.
 #if defined(__GNUC__) || defined(__clang__)
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))

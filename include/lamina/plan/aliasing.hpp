@@ -127,7 +127,7 @@ struct same_element_finder {
 
 }  // namespace detail
 
-/// Finds the values of program P that share memory.
+/// Finds the variables of program P that can share memory because they have the same elements.
 template <class P, auto const& L, auto const& B>
 constexpr auto find_aliasing() {
   if constexpr (P::desc.count.blocks > 1) {

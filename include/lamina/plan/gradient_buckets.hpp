@@ -92,7 +92,7 @@ struct gradient_buckets {
 
   struct bucket {
     int first, count;  // a range of `parts`
-    int complete;      // all its gradients are complete after this group
+    int complete;      // the group after which all its gradients are complete
     int last_read;     // the last group that reads one of its parameters
     std::size_t floats;
   };

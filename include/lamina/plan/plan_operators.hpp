@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// The input and output slots of an operator that copies.
+/// The base of operators that copy X to Out.
 struct plan_copy : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/gradient_rules.hpp - the gradients of gradient operators.
+// lamina/transform/gradient_rules.hpp - rules for the gradients of gradient operators, that is, for
+// second derivatives.
 //
 // The definition of a gradient operator has no gradient rule. If a cost depends on its results, one
 // of the rules below expresses its gradient by operators that have gradients, so derivatives of any
@@ -309,8 +310,8 @@ constexpr bool differentiate_layer_norm(gradient_writer& w) {
   return true;
 }
 
-/// Records the gradient of a gradient operator. Returns false if there is no rule for it. It is a
-/// template so that only programs with gradients of gradients compile it.
+/// Records the gradient of gradient operator `op`. Returns false if there is no rule for `op`. It
+/// is a template so that only programs with gradients of gradients compile it.
 template <class = void>
 constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
   gradient_writer w(b, op);
