@@ -53,10 +53,10 @@ struct left_out {};
 
 #if !defined(__clang__)
 /// The type of the last overload of a function, for calls that fit no other overload:
-/// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all
-/// overloads, together with the line of the declaration, so that a comment on that line can show a
-/// correct call. clang does not get this overload: it prints three lines per overload, and does not
-/// accept options in braces for an ellipsis.
+/// `no_match<fc_attr> fc(...) = delete`. g++ then prints the type of the options instead of all
+/// overloads. It also prints the line of this declaration, so that a comment on the line can show a
+/// correct call. The overload is not declared for clang, which prints three lines per overload and
+/// does not accept options in braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};

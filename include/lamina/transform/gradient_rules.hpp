@@ -5,8 +5,9 @@
 // The definition of a gradient operator has no gradient rule. If a cost depends on its results, one
 // of the rules below expresses its gradient by operators that have gradients, so derivatives of any
 // order are available. In the comments, X and Y are the operands and Out the result of the forward
-// operator; d is the gradient of Out; dX and dY are the results of the gradient operator; g, gX and
-// gY are the gradients of these results, which the rule starts from.
+// operator; d is the gradient of Out. The gradient operator computes dX and dY, the gradients of X
+// and Y. A rule is given gX and gY, the gradients of dX and dY; g is the gradient of dX if there is
+// only one operand.
 #pragma once
 
 #include <lamina/core/config.hpp>
