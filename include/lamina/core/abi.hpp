@@ -2,11 +2,11 @@
 // lamina/core/abi.hpp - LAMINA_ABI: adds version and instruction set to every name.
 //
 // The layouts of weights and the code of every function depend on the instruction set, and a linker
-// keeps only one of two functions of the same name. So all of lamina is in an inline namespace that
-// is named after the version and the instruction set. Code for different instruction sets then
-// stays separate in one program, and passing a value from one to the other is a linker error. The
-// name depends on the flags that allow a compiler to use additional instructions. docs/building.md
-// explains the names.
+// keeps only one of two functions of the same name. So all of lamina is in an inline namespace,
+// LAMINA_ABI, whose name contains the version and the instruction set. In a program with code for
+// different instruction sets, functions then have different names, and a call from one code to the
+// other is a linker error. The compiler's predefined macros, which depend on flags such as -march,
+// determine the name. docs/building.md explains the names.
 #pragma once
 
 // Expands to 1 if its argument expands to 1, otherwise to 0.
@@ -27,8 +27,8 @@
                            l, m, n, o)                                                            \
   processor##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##zlib##_##major##_##minor##_##patch
 
-// zlib is part of the name, because functions for archives and data sets work differently without
-// it.
+// The name also says whether zlib is used, because functions for archives and data sets have
+// different code without zlib.
 #if LAMINA_HAS_ZLIB
 #define LAMINA_ABI_ZLIB
 #else
@@ -78,7 +78,8 @@
 #else
 #define LAMINA_ABI_4
 #endif
-// Level 5: the instructions of Ice Lake and Zen 4 that level 4 does not have.
+// Level 5 is not an official level. It consists of the instructions of Ice Lake and Zen 4 that
+// level 4 does not have.
 #if defined(__AVX512IFMA__) && defined(__AVX512VBMI__) && defined(__AVX512VBMI2__) && \
     defined(__AVX512BITALG__) && defined(__AVX512VPOPCNTDQ__)
 #define LAMINA_ABI_5 5
@@ -250,7 +251,7 @@
                   LAMINA_ABI_W, LAMINA_ABI_WIDTH, , , , )
 
 #else
-// Other processors have only the version in the name.
+// For other processors, the name contains only the version.
 #define LAMINA_ABI                                                                    \
   LAMINA_ABI_NAME(other, LAMINA_ABI_ZLIB, LAMINA_VERSION_MAJOR, LAMINA_VERSION_MINOR, \
                   LAMINA_VERSION_PATCH, , , , , , , , , , , , , , , )

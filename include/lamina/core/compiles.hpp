@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/compiles.hpp - enables the function bodies in all following headers, which are
-// compiled into lamina::compiled.
+// lamina/core/compiles.hpp - makes the following headers contain the bodies of their functions, for
+// the sources of the library lamina::compiled.
 //
 // Each source file of the library includes it before the headers whose bodies this source compiles,
 // and after all headers whose bodies another source compiles (cmake/compiled).
@@ -8,7 +8,7 @@
 
 #include <lamina/core/config.hpp>
 
-// In a program without LAMINA_COMPILED every header already has its bodies, so this has no effect.
+// Without LAMINA_COMPILED, headers always contain the bodies, so this header has no effect.
 #if defined(LAMINA_COMPILED)
 #undef LAMINA_DEFINES
 #undef LAMINA_KERNEL

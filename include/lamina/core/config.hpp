@@ -41,9 +41,9 @@
 /// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library of the
 /// functions and kernels that do not depend on a program; headers only declare them
 /// (docs/building.md). LAMINA_DEFINES is 1 where headers must contain the bodies of these
-/// functions. LAMINA_API marks the declaration of such a function, and LAMINA_KERNEL the
-/// declaration of a function template that the library compiles for float and double; below the
-/// body of the template, each instance is listed, as LAMINA_INSTANCE(void gemm_block<float>(...)).
+/// functions. LAMINA_API marks the declaration of such a function. LAMINA_KERNEL marks the
+/// declaration of a function template that the library compiles for float and double. The instances
+/// are listed below the body of the template, as LAMINA_INSTANCE(void gemm_block<float>(...)).
 /// LAMINA_EXTERN is for function templates that users also instantiate with their own types: their
 /// bodies stay outside of `#if LAMINA_DEFINES`, because users' programs need them. A source of the
 /// library (cmake/compiled) includes core/compiles.hpp before its own headers.
@@ -77,10 +77,10 @@
 #endif
 
 /// Marks a function template that the CPU engine also calls with SIMD batches. nvcc does not accept
-/// a batch in a __device__ function but accepts it in a constexpr one, and with
-/// --expt-relaxed-constexpr the device can call constexpr functions too. Compilers for the CPU
-/// always inline the function: otherwise g++ decides by the size of the whole file, and a call per
-/// vector makes a loop up to a sixth slower.
+/// a batch in a __device__ function, but it accepts a batch in a constexpr function, and with
+/// --expt-relaxed-constexpr a device can call constexpr functions. Compilers for the CPU always
+/// inline the function: otherwise g++ decides by the size of the whole file, and a call per vector
+/// makes a loop up to a sixth slower.
 #if !defined(__CUDACC__) && (defined(__GNUC__) || defined(__clang__))
 #define LAMINA_NUMBER_FN __attribute__((always_inline))
 #elif defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
@@ -89,12 +89,12 @@
 #define LAMINA_NUMBER_FN LAMINA_FN
 #endif
 
-/// LAMINA_INLINE marks a function that must always be inlined, because its call in a hot loop is
-/// too slow. LAMINA_NOINLINE marks a function that is compiled once. LAMINA_COLD marks a function
-/// that runs so rarely that the compiler should not optimise it for speed. LAMINA_OPTIONAL marks a
-/// function whose address may be taken even if its definition is not included. LAMINA_API_COLD
-/// combines LAMINA_API and LAMINA_COLD for functions outside of classes, for which g++ warns about
-/// the two macros together.
+/// LAMINA_INLINE marks a function that must always be inlined, because a call in a hot loop would
+/// be too slow. LAMINA_NOINLINE marks a function that must not be inlined, so that its code exists
+/// only once. LAMINA_COLD marks a function that runs so rarely that the compiler should not
+/// optimise it for speed. LAMINA_OPTIONAL marks a function whose definition may be missing: its
+/// address is then null. LAMINA_API_COLD combines LAMINA_API and LAMINA_COLD for functions outside
+/// of classes, for which g++ warns about the two macros together.
 #if defined(__GNUC__) || defined(__clang__)
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))

@@ -16,7 +16,7 @@ enum class domain_kind : std::uint8_t {
   batch,     // the samples
   sequence,  // one sequence per row of the parent; each element of it is a row
   subset,    // the rows of the parent for which a condition holds
-  step       // at one time step: the rows of the parent whose sequence is long enough
+  step       // the rows of the parent whose sequences have an element at a time step
 };
 
 /// The domain of variables whose whole shape is known during compilation, such as parameters and
@@ -68,7 +68,7 @@ struct at_step {
   static constexpr int lod_level = 0;
 };
 
-/// A variable whose address identifies the type R during recording.
+/// A variable whose address identifies the type R, because recording compares values and not types.
 template <class R>
 inline constexpr char domain_mark = 0;
 

@@ -3,9 +3,10 @@
 // distinct group of fused operators.
 //
 // A group is one fused kernel: a head, which is the operation that computes the first values (for
-// example a matrix product), and a flat list of numbered statements that use them. The statements
-// form a graph, not a tree: a value that is used twice is computed once. The types define the
-// computation; the engine supplies its vector type and its tiles. Equal groups share one type.
+// example a matrix product), and a flat list of numbered statements that use them. Statements refer
+// to earlier statements by number, so a value that is used twice is computed once. The types define
+// what is computed; the engine chooses the vector type and the tiles. Groups with equal code have
+// the same type, and therefore share a kernel.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,20 +20,20 @@ namespace lamina { inline namespace LAMINA_ABI { namespace expression {
 
 /// The value of the group's head, for example a matrix product or a sum over rows.
 struct head_value {};
-/// The element of argument Index at the same position.
+/// The element of argument Index at the current position, that is, row and column.
 template <int Index>
 struct load {};
-/// The element of argument Index, a single row, in the current column.
+/// The element in the current column of argument Index, which has a single row.
 template <int Index>
 struct row {};
-/// The element of argument Index, a single column, in the current row.
+/// The element in the current row of argument Index, which has a single column.
 template <int Index>
 struct column {};
-/// The element of argument Index, which has one element per channel of an image, for the current
-/// channel.
+/// The element for the current channel of argument Index, which has one element per channel of an
+/// image.
 template <int Index>
 struct channel {};
-/// The value of argument Index, a single number.
+/// The value of argument Index, which is a single number.
 template <int Index>
 struct scalar {};
 /// The scalar arguments of an optimizer's update, one per attribute; the first is argument Index.

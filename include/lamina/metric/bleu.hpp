@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/bleu.hpp - the agreement of translations with reference translations.
+// lamina/metric/bleu.hpp - the BLEU score, which compares translations with reference translations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -44,7 +44,7 @@ class bleu {
   void update(const std::vector<Word>& translation, const std::vector<Word>& reference) {
     update(translation, std::vector<std::vector<Word>>{reference});
   }
-  /// Adds a translation and its references, of which there may be several.
+  /// Adds a translation and one or more references for it.
   template <class Word>
   void update(const std::vector<Word>& translation,
               const std::vector<std::vector<Word>>& references) {

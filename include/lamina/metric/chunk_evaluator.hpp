@@ -11,9 +11,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// Adds up the counts that layer::chunk_eval returns for each mini-batch, and computes from the
-/// sums precision = correct / found, recall = correct / labelled, and F1 = 2 precision recall /
-/// (precision + recall); a result is 0 if its divisor is 0. Throws lamina::error for a negative
+/// Adds up the counts that layer::chunk_eval returns for each mini-batch. From the sums it computes
+/// precision = correct / found, recall = correct / labelled, and F1 = 2 precision recall /
+/// (precision + recall). A result is 0 if its divisor is 0. Throws lamina::error for a negative
 /// count, for more correct chunks than found or labelled chunks, and for eval() before an update.
 /// Fluid: fluid.metrics.ChunkEvaluator.
 class chunk_evaluator {

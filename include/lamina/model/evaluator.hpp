@@ -92,7 +92,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
                   "lamina: evaluator: expected a model that outlives it, found a temporary one; "
                   "give the model a name: lamina::model m{program}");
   }
-  /// Reports a call without a model with a one-line error.
+  /// Reports a construction without a model with a one-line error.
   template <class Q = P>
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");

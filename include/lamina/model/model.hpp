@@ -91,7 +91,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
                   "lamina: model: expected the program of its type, found another one");
   }
-  /// Reports arguments other than a seed or parameters to share with a one-line error.
+  /// Reports further arguments that are neither a seed nor shared parameters with a one-line error.
   template <class Given, class... More>
   requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given> &&
            !detail::shards_embeddings<Given>) model(P, const Given&, const More&...) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/static_evaluator.hpp - computes activations without allocating memory: for audio
+// lamina/model/static_evaluator.hpp - computes activations without allocating memory, for audio
 // threads, operating system kernels and small devices.
 #pragma once
 

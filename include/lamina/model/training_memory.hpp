@@ -14,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The state of an optimizer between two calls of its `train`: accumulators, steps and passes. It
-/// cannot be copied, because it belongs to one model.
+/// The state of an optimizer between two calls of its `train`: accumulators and the numbers of
+/// steps and passes. It cannot be copied, because it belongs to one model.
 class training_memory {
  public:
   /// The address of optimizer_identity for the type of the optimizer; null if there is no state.
@@ -58,7 +58,7 @@ namespace detail {
 /// A variable whose address identifies an optimizer type.
 template <class Opt>
 inline constexpr char optimizer_identity = 0;
-/// Whether there is a state from which an optimizer of this type can continue.
+/// Whether `kept` is a state from which an optimizer of type Opt can continue.
 template <class Opt>
 bool goes_on(const training_memory* kept) {
   return kept != nullptr && kept->optimizer == &optimizer_identity<Opt>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/adamax.hpp - adam with the largest gradient in place of the second moment.
+// lamina/optimizer/adamax.hpp - adam with a decaying maximum of gradients instead of the second
+// moment.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -123,7 +123,7 @@ struct learning_rate {
   learning_rate(const Other&) = delete;  // expected a number or a schedule
   // clang-format on
 
-  /// Returns the learning rate of a step; steps are counted from 0.
+  /// Returns the learning rate of a step; the first step is 0.
   constexpr float at(std::int64_t step) const {
     if (step < warmup_steps)
       return factor *

@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// The window of a model_average, with Fluid's arguments.
+/// The options of a model_average, with Fluid's names.
 struct average_window {
   float rate = 0;  // the window's size as a fraction of all updates; Fluid: average_window_rate
   std::int64_t min_average_window = 10000, max_average_window = 10000;

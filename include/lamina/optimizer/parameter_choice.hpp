@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// How the names of a parameter_choice are compared with the name of a parameter.
+/// How a parameter_choice uses its names.
 enum class choice_rule : std::uint8_t { only, prefix, except };
 
 /// The type of only, prefix and except, which select parameters of a program by name.

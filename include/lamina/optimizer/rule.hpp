@@ -211,7 +211,8 @@ struct traits {
   }
   /// Whether Opt supports sparse gradients (selected rows).
   static constexpr bool accepts_rows = Opt::selected_rows != rows_rule::none;
-  /// Whether a member `lazy_mode` chooses between updating the touched rows and updating all rows.
+  /// Whether Opt has a member `lazy_mode`, which chooses between updating the touched rows and
+  /// updating all rows.
   static constexpr bool has_lazy_mode = requires(const Opt& opt) { bool(opt.lazy_mode); };
   static constexpr bool lazy_mode(const Opt& opt) {
     if constexpr (has_lazy_mode)

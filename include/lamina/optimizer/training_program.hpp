@@ -49,16 +49,15 @@ constexpr int accumulators_called(const program_builder& b, int param, std::stri
 /// The variables that updates read: the learning rate, and by parameter the factor of its gradient;
 /// each is -1 if a training loop sets the value instead. `first_index` is the index of the first
 /// accumulator that add_updates adds.
-///
-/// add_updates appends the updates of the trainable parameters with a gradient, in the order of the
-/// parameters. numbers(i, rows) records the attributes of the update of parameter i and returns
-/// their position, or -1 if a training loop sets them; `rows` says that the gradient is sparse
-/// (selected rows).
 struct given_numbers {
   int learning_rate;
   const int* scale;
   int first_index;
 };
+/// Appends the updates of the trainable parameters with a gradient, in the order of the parameters.
+/// `gradient[i]` is the variable with the gradient of parameter i. numbers(i, rows) records the
+/// attributes of the update of parameter i and returns their position, or -1 if a training loop
+/// sets them; `rows` says that the gradient is sparse (selected rows).
 template <class Opt, bool Given = false, class Gradients, class Numbers>
 constexpr void add_updates(program_builder& b, const Gradients& gradient, const Numbers& numbers,
                            const given_numbers& given = {-1, nullptr, 0}) {

@@ -76,8 +76,9 @@ struct update_slots {
 /// Fluid has separate operators for clip and decay and keeps the learning rate in a variable. Here
 /// the learning rate, the scale of the gradient, clip and decay are scalar attributes that the
 /// training loop sets before each step. A program that contains its own training steps
-/// (minimize.hpp) has no such loop; with `Given`, the operator therefore can read the learning
-/// rate, which it multiplies by the attribute, and the scale of the gradient from variables.
+/// (minimize.hpp) has no such loop. There, with `Given`, the operator reads the learning rate and
+/// the scale of the gradient from variables, if the program computes them; it multiplies the
+/// learning rate by the attribute.
 template <class Opt, bool Given = false>
 struct update_operator : operator_definition {
   using traits = optimizer::traits<Opt>;

@@ -18,9 +18,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The variables that share memory. All arrays are indexed by variable. of[v] is the variable whose
-/// memory v shares, or -1. last[v] is the last group that reads v or any variable that shares v's
-/// memory. swapped[v] says that dimensions 1 and 2 of v are exchanged in memory. In a program of
+/// The variables that share memory. All arrays are indexed by variable. The variable whose memory v
+/// shares is of[v], or -1. The last group that reads v, or any variable that shares v's memory, is
+/// last[v]. Dimensions 1 and 2 of v are exchanged in memory if swapped[v] is true. In a program of
 /// several blocks no variables share memory.
 template <int Variables>
 struct aliasing {
@@ -33,7 +33,7 @@ struct aliasing {
   constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
 };
 
-/// Returns the last group that reads variable v itself. The number of groups means that v keeps its
+/// Returns the last group that reads variable v itself; the number of groups if v must keep its
 /// value until the end of the run.
 template <auto const& B>
 constexpr int last_need(int v) {
@@ -127,7 +127,7 @@ struct same_element_finder {
 
 }  // namespace detail
 
-/// Finds the values of program P that share memory.
+/// Finds the variables of program P that can share memory because they have the same elements.
 template <class P, auto const& L, auto const& B>
 constexpr auto find_aliasing() {
   if constexpr (P::desc.count.blocks > 1) {

@@ -25,12 +25,12 @@ struct bucket_part {
 
 /// Divides gradients into buckets of at most `most` floats, in the order in which they are
 /// complete. Calls add(bucket_part) for each part, bucket by bucket. A gradient begins a new bucket
-/// if it does not fit into the current bucket. It also begins a new bucket if it is complete later
-/// than the gradients in the current bucket, and those fill more than an eighth of the bucket:
-/// otherwise their exchange would have to wait for it. A gradient larger than a bucket is divided
-/// evenly over several buckets, unless `whole` is set. `floats` holds the size of each gradient, a
-/// multiple of alignment_floats, or 0 for a parameter without gradient; `order` is temporary memory
-/// for `count` numbers.
+/// if it does not fit into the current bucket. It also begins a new bucket if the current bucket is
+/// more than an eighth full of gradients that are complete earlier, because the exchange of these
+/// gradients would have to wait. A gradient larger than a bucket is divided evenly over several
+/// buckets, unless `whole` is set. `floats` holds the size of each gradient, a multiple of
+/// alignment_floats, or 0 for a parameter without gradient; `order` is temporary memory for `count`
+/// numbers.
 template <class Add>
 constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
                                 std::size_t most, bool whole, int* order, Add&& add) {
@@ -92,7 +92,7 @@ struct gradient_buckets {
 
   struct bucket {
     int first, count;  // a range of `parts`
-    int complete;      // all its gradients are complete after this group
+    int complete;      // the group after which all its gradients are complete
     int last_read;     // the last group that reads one of its parameters
     std::size_t floats;
   };

@@ -9,9 +9,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// When a parameter's gradient is complete, and when the parameter is read last. A time is the
-/// number of a group in the outermost block of the schedule; a group inside of a loop or a branch
-/// counts as the group that runs the loop or branch.
+/// When a parameter's gradient is complete, and when the parameter is read for the last time. A
+/// time is the number of a group in the outermost block of the schedule; a group inside of a loop
+/// or a branch counts as the group that runs the loop or branch.
 struct gradient_times {
   int complete;   // the last group that writes the gradient; -1: the parameter is not updated
   int last_read;  // the last group that reads the parameter itself; -1: none

@@ -10,7 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The head of a fused group: the kind of loop nest in which the statements of the group run.
+/// The head of a fused group: the kind of loop nest that computes the group's first values and in
+/// which its statements run.
 enum class fusion_anchor : std::uint8_t {
   pointwise,    // one element at each position of the result
   gemm,         // X[M,K] * W[K,N]
@@ -31,11 +32,11 @@ constexpr bool asks_operator(fusion_anchor head) {
 /// How an operand is read at a position (row, column) of a group.
 enum class access : std::uint8_t {
   load,     // the element at the same position
-  row,      // the operand has one row: the element in the same column
-  column,   // the operand has one column: the element in the same row
+  row,      // the operand has one row; the element in the same column
+  column,   // the operand has one column; the element in the same row
   channel,  // the element for the channel (dimension 1) of the position
   scalar,   // the operand has one element, or is a constant
-  numbers   // consecutive constants: the scalar attributes of an update
+  numbers   // several consecutive constants, the scalar arguments of an update
 };
 
 /// An operand: a plan variable, or a constant if `id` is below -1, and how it is read.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering.hpp - lowers operators to instructions with one head each.
+// lamina/plan/lowering.hpp - lowers the operators of a program to instructions.
 //
 // Each operator of a program becomes a matrix product, a reduction, a pointwise function with the
-// access of each operand, or a call of the operator's own kernel. Lowering also adds the copies
-// that a layout needs (feeds with unpadded rows, weights in panels), so that later passes and
-// kernels see one layout only.
+// access of each operand, or a call of the operator's own kernel. Lowering also adds copies where a
+// kernel needs another layout (of feeds with unpadded rows, and of weights in panels), so that
+// later passes and kernels need to support one layout only.
 //
 // The state is one struct (plan/lowering/lowering_state.hpp). Each function of namespace lowering
 // lowers one kind of operator and appends the instructions.

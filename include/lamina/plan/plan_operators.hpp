@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// The input and output slots of an operator that copies.
+/// The base of operators that copy X to Out.
 struct plan_copy : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -80,8 +80,8 @@ struct transposed_panels : plan_copy {
   static constexpr bool knows_panels = true;
 };
 
-/// Writes the scalar arguments of an update, one per attribute, to consecutive memory, if operators
-/// compute some of them: the learning rate, which is multiplied by the update's attribute
+/// Writes the scalar arguments of an update, one per attribute, to consecutive memory. It is used
+/// if operators compute some of them: the learning rate, which is multiplied by the attribute
 /// learning_rate, or the scale of the gradient.
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";

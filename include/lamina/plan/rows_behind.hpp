@@ -34,7 +34,7 @@ enum class number_fault : std::uint8_t {
   bent,           // to a sum or mean it applies a function that is not known to be linear
   beside_sum,     // it adds a number without rows to a sum: each part would add it again
   product,        // it multiplies or divides by a sum or mean over rows
-  gradient,       // it is a gradient that a cost reads as a value
+  gradient,       // it is a gradient of layer::gradients, which a cost reads
   rows_meet,      // one of its rows depends on all rows of the mini-batch
   learnt_weights  // the denominator of a weighted mean depends on trained parameters
 };

@@ -54,9 +54,9 @@ constexpr bool meets_rows(const program_desc& p, const operator_desc& op) {
 constexpr int rows_met_at(const program_desc& p, int variable) {
   const rows_behind behind(p);
   const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
-  // By variable: of_rows says whether it is a number that is computed from rows, of_values whether
-  // it depends on the values of rows and not only on their count, and needed whether `variable`
-  // depends on it.
+  // By variable. In of_rows: whether it is a number that is computed from rows. In of_values:
+  // whether it depends on the values of rows, not only on their count. In needed: whether
+  // `variable` depends on it.
   bool* const of_rows = new bool[capacity];
   bool* const of_values = new bool[capacity];
   bool* const needed = new bool[capacity];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/run_time_tables.hpp - the tables of a program and its plan that run-time code may
-// read.
+// lamina/plan/run_time_tables.hpp - tables of a program and its plan for run-time code.
 //
 // The tables are copies of members of `program` and `plan`. If run-time code names one element of a
 // constexpr object, the whole object is put into the binary, with every function to which it

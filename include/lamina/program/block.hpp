@@ -50,7 +50,8 @@ constexpr void report_out_of_block(program_builder& b, int variable, int line) {
   report_variable(b, fault_kind::out_of_block, variable, line);
 }
 
-/// Whether a variable exists in the current block; an omitted variable, -1, exists everywhere.
+/// Whether a variable may be used in the current block: it must be of this block or a block around
+/// it. For an omitted variable, -1, it is true.
 constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
          is_inside(b, b.current_block, b.variables.items[variable].block);

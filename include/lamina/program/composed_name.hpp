@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/composed_name.hpp - composes names of layers in a function that is called several
-// times.
+// lamina/program/composed_name.hpp - composes names of layers, for functions that record layers and
+// are called several times.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -36,7 +36,8 @@ class distinct_names {
  public:
   explicit constexpr distinct_names(program_builder& b) : b_(b) {}
 
-  /// Checks all names; records the first name that belongs to two variables.
+  /// Checks all names. Records a mistake for the first name that belongs to two variables. Returns
+  /// a variable whose line is still to be found, or -1.
   constexpr int require() {
     for (int i = 0; i < b_.names.count; ++i)
       if (b_.names.items[i].key == nullptr) require_layer(i);

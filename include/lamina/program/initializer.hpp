@@ -72,8 +72,8 @@ constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) 
 /// Sets the weights of upsampling by bilinear interpolation, for 4-D parameters with square
 /// kernels. Fluid: BilinearInitializer.
 constexpr initializer bilinear() { return {.kind = initializer_kind::bilinear}; }
-/// Copies the given values, row by row; the array must have static storage and one value per
-/// element. Fluid: NumpyArrayInitializer.
+/// Copies `values`, which are in row-major order, one per element of the parameter. The array must
+/// have static storage, because the initializer stores its address. Fluid: NumpyArrayInitializer.
 template <std::size_t N>
 constexpr initializer array(const float (&values)[N]) {
   return {.kind = initializer_kind::array, .values = values, .count = static_cast<int>(N)};

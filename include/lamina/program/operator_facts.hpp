@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// decides whether it may compute the rows in parts, by several threads or tile by tile.
 enum class row_rule : std::uint8_t {
   mixed,        // a row may depend on other rows
-  independent,  // a row depends on the same row of the operands, and on operands without rows
+  independent,  // row r depends only on row r of the operands, and on operands without rows
   paired,       // as `independent` if every operand has rows; otherwise as `mixed`
   summed        // a sum over all rows; the kernel adds up sums of parts of the rows
                 // (engine::shared_sums)
@@ -76,10 +76,10 @@ enum class block_rule : std::uint8_t {
   branch,  // runs the block if a condition holds
   branch_gradient,
   loop,          // runs the block while a condition holds
-  loop_gradient  // once per iteration of the loop, the last one first; no condition
+  loop_gradient  // runs the block once per iteration of the loop, from the last to the first
 };
 
-/// Which operators are computed on the host when a program runs on a device.
+/// Whether an operator is computed on the host when a program runs on a device.
 enum class host_rule : std::uint8_t {
   never,   // on the device; but pointwise operators follow `inputs`
   inputs,  // on the host if it has the values of all inputs, or if there are no inputs
@@ -91,7 +91,7 @@ struct operator_facts {
   row_rule rows;
   row_origin origin;
   std::int8_t made_levels;     // number of new sequence levels in the results' rows; 0: none
-  bool accepts_any_rows;       // operands of one type may have different rows
+  bool accepts_any_rows;       // operands whose rows have one type may differ in their rows
   std::uint32_t apart_inputs;  // bit i: the rows of operand i may differ from the results' rows
   std::int8_t alias;           // the operand whose memory the first result shares, or -1
   bool alias_permutes;         // the shared elements may be in another order
@@ -104,7 +104,7 @@ struct operator_facts {
   block_rule block;
   bool reads_minibatch;  // returns the data of the next mini-batch, and whether more follow
   host_rule host;
-  bool host_takes_part;       // a part of the operator runs on the host in each run
+  bool host_takes_part;       // a part of the operator is computed on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
   std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
   row_meeting meets_rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/operator_schema.hpp - the description that a recorded operator refers to: its
-// slots and attributes.
+// lamina/program/operator_schema.hpp - the description of an operator type, with slots and
+// attributes. Recorded operators refer to it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,7 +33,7 @@ struct slot_desc {
   const char* name;
   bool duplicable = false;    // the slot takes any number of variables
   bool dispensable = false;   // the slot may stay empty
-  bool intermediate = false;  // an output that only the gradient operator reads
+  bool intermediate = false;  // an output for the gradient operator only
 };
 
 /// An attribute of an operator and its default.
@@ -76,7 +76,7 @@ enum class operator_kind : std::uint8_t {
 struct program_builder;
 struct operator_desc;
 
-/// Records the gradient of a gradient operator. Returns false if it has none.
+/// Records the gradient of gradient operator `op`. Returns false if `op` has no gradient.
 using second_gradient_rule = bool (*)(program_builder& to, const operator_desc& op);
 
 /// Computes `count` elements of output `output` of a pointwise operator into `out`. argument[i]

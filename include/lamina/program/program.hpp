@@ -298,8 +298,9 @@ concept program_type = requires {
   P::desc.count.variables;
 };
 
-/// The numbers of variables, operators and so on of a program. Run-time code reads them here,
-/// because clang without optimisation writes the whole `P::desc`, 8 MB, if run-time code names it.
+/// The numbers of variables, operators and so on of a program. Run-time code must read them here
+/// and not from `P::desc`: without optimisation, clang would write all 8 MB of P::desc to the
+/// object file.
 template <class P>
 inline constexpr program_counts counts_of = P::desc.count;
 
@@ -325,9 +326,10 @@ struct program_base {
 };
 
 /// A program: `constexpr auto net = lamina::program([](lamina::block& main) { ... return cost; });`
-/// The compiler runs the function, which may call other functions, loop and branch. The first
-/// variable that it returns is the cost that training minimises; a run computes all returned
-/// variables. Layers on which nothing depends are kept. Fluid: Program (main and startup together).
+/// The compiler runs the function, which may call functions and contain loops and branches. The
+/// first variable that the function returns is the cost that training minimises; a run computes all
+/// returned variables. Layers on which nothing depends are kept. Fluid: Program (main and startup
+/// together).
 template <class F>
 struct program : program_base<program<F>> {
   static_assert(std::is_default_constructible_v<F>,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/program_builder.hpp - a program that grows during constant evaluation.
+// lamina/program/program_builder.hpp - the program that recording and transforms append to during
+// constant evaluation.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -251,7 +252,7 @@ struct program_builder {
 
   // -- operators --------------------------------------------------------------------------------
 
-  /// Begins an operator; its arguments follow by argument() and list().
+  /// Begins an operator. The caller then appends the arguments by argument() and list().
   constexpr operator_desc begin(const operator_schema& schema) {
     return {&schema, arguments.count, 0, 0, -1, current_block, role};
   }

@@ -22,7 +22,7 @@ struct name_desc {
   const char* key;  // of a generated name; null: given by the user
   int offset, length;
   int number;  // the number after the key; -1: none
-  int output;  // the variable that a layer of this name returned last, or -1
+  int output;  // the variable that the latest layer of this name returned, or -1
 };
 
 /// The role of a variable. A tensor_array holds any number of values of the variable's shape, and a
@@ -42,12 +42,12 @@ enum class variable_kind : std::uint8_t {
 /// A variable. Its name is composed of `base` (or the name of variable `of`), `suffix` and
 /// `number`.
 struct variable_desc {
-  int base;            // index of a name, or -1 when `of` is given
+  int base;            // index of a name, or -1 if `of` is set
   int of;              // the variable whose gradient or accumulator this is, or -1
   const char* suffix;  // ".tmp_", "@GRAD" ...
   int number;          // the number after the suffix, or -1
   int dims, rank;      // the shape in the pool of dimensions; an extent of -1 is known at run time
-  int rows;            // row domain: 0 once, 1 batch, else a domain of the program
+  int rows;            // number of the row domain
   int index;           // index among the data, the parameters or the accumulators; else -1
   int block;
   dtype type;

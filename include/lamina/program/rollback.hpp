@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/rollback.hpp - undoes everything that was recorded since a given time.
+// lamina/program/rollback.hpp - removes what was recorded after a given point.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,11 +8,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Stores the size of a builder; undo() removes everything that was recorded since. The body of a
-/// loop is recorded once to find the variables that it writes, and then a second time, which is
-/// kept. undo() mostly restores the sizes of arrays, because recording appends to arrays. The only
-/// earlier entries that recording changes, the counters of names and the first fault, are copied to
-/// this object.
+/// Stores the size of a builder; undo() removes everything that was recorded afterwards. The body
+/// of a loop is recorded once to find the variables that it writes, and then a second time, which
+/// is kept. undo() mostly restores the sizes of arrays, because recording appends to arrays. The
+/// only earlier entries that recording changes, the counters of names and the first fault, are
+/// copied to this object.
 class rollback {
  public:
   constexpr explicit rollback(program_builder& b)

@@ -5,9 +5,9 @@
 // have one C++ type, so recording gives them one row domain. But each step selects its own number
 // of hypotheses, whereas values computed from the previous hypotheses keep the previous rows. So
 // each operator that makes rows gets a new domain for them, and so do the values computed from
-// these rows. A variable with such rows that a loop carries has a separate domain too: the `assign`
-// before the loop, and the `assign` at the end of the loop's body, copy the rows of another
-// variable to this domain together with the value.
+// these rows. If a loop carries a variable with such rows, the variable has a separate domain too.
+// The `assign` before the loop, and the `assign` at the end of the loop's body, copy rows to this
+// domain when they copy the value.
 #pragma once
 
 #include <lamina/core/config.hpp>

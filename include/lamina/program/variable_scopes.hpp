@@ -35,9 +35,9 @@ constexpr void require_scopes(program_builder& b) {
   report_out_of_block(b, wrong, 0);
 }
 
-/// Records a mistake if a variable with the rows of a mini-batch is used after another mini-batch
-/// was read, because by then its fields and rows belong to the new one. The gradient of a loop may
-/// use it, because its values were kept.
+/// Records a mistake if a variable with the rows of a mini-batch is used after the next mini-batch
+/// was read: data layers and numbers of rows then belong to the next mini-batch. The gradient of a
+/// loop may use such a variable, because the loop keeps its values.
 constexpr void require_minibatches(program_builder& b) {
   const auto reads = [&](int k) { return b.operators.items[k].schema->facts.reads_minibatch; };
   int first = 0;

@@ -27,10 +27,10 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 // gives the number to the reader, and every decorator gives it to the reader that it decorates
 // (shuffle mixes it into its seed). So two integers in a checkpoint are a complete position: the
 // number p of the pass and the number b of mini-batches that were taken. To resume, start pass p
-// and skip b mini-batches. The following elements then equal those of an uninterrupted run, bit for
-// bit, under two conditions: the elements of the user's own reader, too, depend only on the number
-// of the pass, and no xmap has ordered = false, with which the order depends on the timing of
-// threads.
+// and skip b mini-batches. The following elements then equal the elements of an uninterrupted run,
+// bit for bit, under two conditions. The elements of the user's own reader must depend only on the
+// number of the pass, too. No xmap may have ordered = false, because the order then depends on the
+// timing of threads.
 
 namespace detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/chain.hpp - reads several readers one after another.
+// lamina/reader/chain.hpp - concatenates several readers.
 #pragma once
 
 #include <lamina/core/config.hpp>

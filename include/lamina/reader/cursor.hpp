@@ -41,8 +41,8 @@ class cursor {
   decltype(auto) take() { return *at(); }
 
  private:
-  // An optional is used only for iterators without a default constructor: g++ warns about the
-  // optional's empty storage after inlining.
+  // The iterator is in a std::optional only if it has no default constructor, because g++ warns
+  // about the uninitialised storage of an optional.
   using iterator = decltype(std::declval<pass<R>&>().begin());
   static constexpr bool plain = std::default_initializable<iterator>;
 

@@ -109,7 +109,7 @@ class [[nodiscard]] generator {
     }
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { failure_ = std::current_exception(); }
-    void await_transform() = delete;  // a reader yields; it does not wait
+    void await_transform() = delete;  // co_await does not compile in a reader
 
    private:
     friend class generator;

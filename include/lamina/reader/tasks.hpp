@@ -90,9 +90,9 @@ class tasks_reader {
 /// for example of the file with that name. The queue must outlive the reader, and the options of
 /// training must contain `.tasks = &queue`. A pass ends when no chunk is left. The queue compares
 /// the samples that this reader has yielded with the samples that updates have used, to know which
-/// chunks are finished; therefore adaptors that change the number of samples or read in other
-/// threads (buffered, xmap) must be in `open`, not after this reader. An exception of a chunk's
-/// reader ends the pass with an error that names the chunk.
+/// chunks are finished. So no adaptor after this reader may change the number of samples or read in
+/// other threads (buffered, xmap); use such adaptors in `open`. An exception of a chunk's reader
+/// ends the pass with an error that names the chunk.
 template <class Queue, class F>
 requires requires(const F& open, const std::string& chunk) { open(chunk); }
 auto tasks(Queue& queue, F open) { return tasks_reader<Queue, F>(queue, std::move(open)); }

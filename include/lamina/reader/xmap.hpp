@@ -106,7 +106,7 @@ class crew {
       }
     } catch (...) {
       failure = std::current_exception();
-      position = taken_++;  // an error of the source also has a position in the order
+      position = taken_++;  // an exception of the source takes a position too
     }
     ended_ = true;
     const threading::guard lock(mutex_);

@@ -18,8 +18,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A type with a shape whose begin() and end() yield the elements row by row, such as array_view,
-/// xt::xarray and expressions of xtensor.
+/// Whether type A has a shape, and begin() and end() that iterate over the elements in row-major
+/// order, as array_view, xt::xarray and expressions of xtensor have.
 template <class A, class T>
 concept elements_in_shape = requires(const A& a) {
   { *a.begin() } -> std::convertible_to<T>;

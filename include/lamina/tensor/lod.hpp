@@ -67,7 +67,7 @@ class lod {
     return lengths;
   }
 
-  /// Returns the offsets of a level counted in rows, instead of in sequences of the level below.
+  /// Returns the offsets of a level, counted in rows instead of in sequences of the level below.
   /// Fluid: ToAbsOffset.
   level absolute(std::size_t l) const {
     level rows = offsets(l);

@@ -15,9 +15,9 @@
 
 #include <xtensor/xstorage.hpp>
 // xtensor before 0.26 has two specializations of rebind_container: for any C<T, A>, and for
-// svector, which has further parameters with defaults. clang from 19 on also applies the first to
-// svector (P0522), so the two are ambiguous. The full specializations below, for the types of
-// shapes and strides, are preferred to both.
+// svector, which has further parameters with defaults. From version 19 on, clang also applies the
+// first specialization to svector (P0522), so that the two are ambiguous. The full specializations
+// below, for the types of shapes and strides, are preferred to both.
 namespace xt {
 template <>
 struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/append_backward.hpp - adds the gradients to a program. Fluid: append_backward.
+// lamina/transform/append_backward.hpp - adds the gradients of the cost to a program. Fluid:
+// append_backward.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -57,8 +58,7 @@ constexpr void add_gradients(program_builder& b) {
 
 }  // namespace detail
 
-/// A program with the gradient operators of its cost and, if `Data` is set, the gradients of the
-/// feeds.
+/// Program P with the gradient operators of its cost; with `Data`, also for the data layers.
 template <program_type P, bool Data = false>
 struct with_backward : program_base<with_backward<P, Data>> {
   using result = typename P::result;
@@ -78,8 +78,8 @@ constexpr with_backward<P> append_backward(P) {
   return {};
 }
 
-/// Like append_backward, but also appends the gradients of floating-point feeds (Fluid:
-/// calc_gradient).
+/// Does the same as append_backward, but also appends the gradients of the data layers of real
+/// numbers. Fluid: calc_gradient.
 template <program_type P>
 constexpr with_backward<P, true> append_backward_to_data(P) {
   using missing = second_gradient_check<with_backward<P, true>>;

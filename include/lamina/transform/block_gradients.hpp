@@ -45,8 +45,8 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
-    // Most operators have a single result. This shortcut skips them if the result is already
-    // marked.
+    // This shortcut for operators with a single result, which most have, skips an operator whose
+    // result is already marked.
     if (op.end == op.outputs + 1)
       if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
@@ -204,8 +204,9 @@ class block_gradients {
     }
   }
 
-  // The variable that the gradients of forward block `block` read for v: the copy of a carried
-  // variable from the start of the iteration, else v itself.
+  // Returns the variable that the gradients of forward block `block` must read in place of v. If a
+  // loop carries v, this is the copy from the start of the iteration, which is made if necessary;
+  // otherwise v itself.
   constexpr int at_start(int v, int block) {
     if (v >= b_.gradients->forward_variables || carrier_[v] < 0) return v;
     const int carrier = carrier_[v];
@@ -248,7 +249,8 @@ class block_gradients {
     gradient_state& outer = *b_.gradients;
     const bool loop = op.schema->facts.block == block_rule::loop;
     const bool repeats = loop || b_.attributes.items[op.attributes + 1].number != 0;
-    constexpr_vector<int> from, to;  // values at the body's end; carried variables that get them
+    constexpr_vector<int> from, to;  // by carried variable: its value at the end of the body; the
+                                     // variable
     bool flows = false;
     for (int i = begin_[body]; i < k; ++i) {
       const operator_desc& inner = b_.operators.items[i];
@@ -308,8 +310,9 @@ class block_gradients {
     append(op, made, loop, read, sums, to);
   }
 
-  // Finds the floating-point variables and arrays outside of `body` that its operators read or
-  // write, except the ones in `to`.
+  // Finds the variables outside of `body` that its operators use and that need a gradient, except
+  // the variables in `to`. `read` gets the variables that are read, `arrays` the arrays that are
+  // read or written.
   constexpr void outer_variables(int body, int end, const constexpr_vector<int>& to,
                                  constexpr_vector<int>& read, constexpr_vector<int>& arrays) {
     bool seen[gradient_state::capacity];

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/gradient_rules.hpp - the gradients of gradient operators.
+// lamina/transform/gradient_rules.hpp - rules for the gradients of gradient operators, that is, for
+// second derivatives.
 //
 // The definition of a gradient operator has no gradient rule. If a cost depends on its results, one
 // of the rules below expresses its gradient by operators that have gradients, so derivatives of any
 // order are available. In the comments, X and Y are the operands and Out the result of the forward
-// operator; d is the gradient of Out; dX and dY are the results of the gradient operator; g, gX and
-// gY are the gradients of these results, which the rule starts from.
+// operator; d is the gradient of Out. The gradient operator computes dX and dY, the gradients of X
+// and Y. A rule is given gX and gY, the gradients of dX and dY; g is the gradient of dX if there is
+// only one operand.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -309,8 +311,8 @@ constexpr bool differentiate_layer_norm(gradient_writer& w) {
   return true;
 }
 
-/// Records the gradient of a gradient operator. Returns false if there is no rule for it. It is a
-/// template so that only programs with gradients of gradients compile it.
+/// Records the gradient of gradient operator `op`. Returns false if there is no rule for `op`. It
+/// is a template so that only programs with gradients of gradients compile it.
 template <class = void>
 constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
   gradient_writer w(b, op);

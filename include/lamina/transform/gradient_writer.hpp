@@ -72,7 +72,7 @@ class gradient_writer {
   }
   /// Returns x times y, where y has one number per row, with shape [rows, 1, ...].
   constexpr int row_product(int x, int y) { return product(x, y, b_.attribute_list(0)); }
-  /// Reduces x by operator Op over the dimensions from `first` on, which get size 1.
+  /// Returns x reduced by operator Op over the dimensions from `first` on, which then have size 1.
   template <class Op>
   constexpr int reduced(int x, int first) {
     const variable_desc v = b_.variables.items[x];

@@ -36,8 +36,9 @@ constexpr int same_gradient(gradient_writer& w, int like, int first, int second,
 /// dX = m d (s - label) / n with s = sigmoid(X), where m is 0 for ignored labels and 1 for all
 /// others; n is the number of labels that are not ignored if the cost is normalised, otherwise 1.
 /// The gradient of d is the gradient operator applied to g, and the gradient of X is m d g s (1 -
-/// s) / n. The factor m / n comes from the gradient operator itself: s is 1 for a large X and 0 for
-/// a small X, so its results for these two values of X differ by m d / n.
+/// s) / n. Only the gradient operator can compute the factor m / n. So it is applied to u = d g s
+/// (1 - s) in place of d, once with X = 1000, where s is 1, and once with X = -1000, where s is 0;
+/// the results differ by m u / n.
 constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
   const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/norm_gradient_rules.hpp - the gradient of the gradient operator of batch_norm.
+// lamina/transform/norm_gradient_rules.hpp - the rule for the gradient of batch_norm's gradient
+// operator.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/pool_gradient_rules.hpp - the gradients of gradient operators of maximum pooling
-// and unpool, which move elements to or from the positions of largest elements.
+// lamina/transform/pool_gradient_rules.hpp - rules for the gradients of the gradient operators of
+// maximum pooling and unpool. Both operators move elements from or to the positions of the largest
+// elements of windows.
 //
 // In the comments, d is the gradient of the forward operator's result, dX the gradient of its
 // input, and g the gradient of dX.
@@ -14,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The operators that move elements to or from the positions of largest elements.
+/// The operators that read or write positions of largest elements.
 using twice_differentiable_positions =
     operator_list<operators::max_pool2d_with_index, operators::unpool>;
 
@@ -25,7 +26,7 @@ struct pool_attributes {
   attribute_value ksize, strides, paddings;
   bool is_global, is_adaptive;
 
-  /// Whether each element is in at most one window.
+  /// Whether windows do not overlap, that is, whether each element is in at most one window.
   constexpr bool are_apart(const program_builder& b) const {
     if (is_global) return true;
     if (is_adaptive || ksize.count != 2 || strides.count != 2) return false;
@@ -47,8 +48,9 @@ constexpr void give_at_positions(gradient_writer& w, int positions, const pool_a
                    b.attribute_list(a.ksize, a.strides, a.paddings, b.text("max")));
 }
 
-/// dX has each element of d at the position of the largest element of its window; the gradient of d
-/// is g at these positions. Returns false if windows overlap or extend beyond the image.
+/// dX has each element of d at the position of the largest element of its window, so the gradient
+/// of d consists of the elements of g at these positions. Returns false if windows overlap or
+/// extend beyond the image.
 constexpr bool differentiate_max_pool(gradient_writer& w) {
   program_builder& b = w.builder();
   const attribute_value* const at = b.attributes.items + w.attributes();

@@ -40,8 +40,8 @@ constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>
       for (int i = 0; i < n; ++i, ++at) {
         const int v = b.arguments.items[at];
         if (v < 0 || b.variables.items[v].kind != variable_kind::parameter) continue;
-        // If operator g computes only the gradient of v, a factor of a product, it needs only the
-        // other factor.
+        // If v is a factor of a product and operator g computes only the gradient of v, g needs
+        // only the other factor.
         if (is_product && makes_only_gradient_of(b, op, v)) continue;
         for (int j = 0; j < stores.count; ++j) {
           const operator_desc& store = b.operators.items[stores.items[j]];

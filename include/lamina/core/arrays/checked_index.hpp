@@ -11,25 +11,25 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Whether arrays check their indices. Programs compiled with NDEBUG, as in CMake's Release, do not
-/// check, so an index costs only the computation of an address.
+/// Whether arrays check their indices. A program that is compiled with NDEBUG, as by CMake's build
+/// type Release, does not check, so an access takes no longer than with a pointer.
 #ifdef NDEBUG
 inline constexpr bool checks_indices = false;
 #else
 inline constexpr bool checks_indices = true;
 #endif
 
-/// Throws lamina::error because `index`, which is index number `number` of an array, is outside of
-/// a dimension of `size`.
+/// Throws a lamina::error that says that `index`, the index for dimension `number` of an array, is
+/// not below the dimension's `size`.
 [[noreturn]] LAMINA_API_COLD void fail_index(const char* array, std::size_t number,
                                              std::size_t index, std::size_t size);
-/// Throws lamina::error because the number of indices differs from the number of the array's
-/// dimensions.
+/// Throws a lamina::error that says that the number of indices, `found`, differs from the number of
+/// the array's dimensions.
 [[noreturn]] LAMINA_API_COLD void fail_index_count(const char* array, std::size_t dimensions,
                                                    std::size_t found);
 
-/// Checks an index and returns it as a position. Negative indices become large numbers and
-/// therefore fail the check.
+/// Returns index `at` as a std::size_t; if indices are checked, throws lamina::error unless 0 <= at
+/// < size. (The conversion makes negative indices larger than any size.)
 template <class Index>
 constexpr std::size_t checked_index(const char* array, std::size_t number, Index at,
                                     std::size_t size) {

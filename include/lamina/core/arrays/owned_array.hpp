@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Owns an array of `count` elements, zero or default-constructed, or no array. It is empty after a
-/// move.
+/// Owns an array of `count` value-initialised elements, or no array. A moved-from object owns no
+/// array.
 template <class T>
 class owned_array {
  public:

@@ -6,8 +6,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The size of every inner dimension in memory is a multiple of this number of floats (64 bytes).
-/// It is the same on every architecture, so that files, plans and offsets are portable.
+/// Rows of arrays are padded in memory to a multiple of this number of floats (64 bytes). The
+/// number is the same on every architecture, so that plans and offsets do not depend on the
+/// architecture.
 inline constexpr int alignment_floats = 16;
 
 /// Returns the smallest multiple of `alignment_floats` that is not below `n`; 0 for 0.

@@ -24,7 +24,7 @@ struct type_tag {
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
 
-/// Declares the function that returns the type for a pointer to a registered value.
+/// Declares the function that returns the type whose registered value is at `Pointer`.
 template <auto* Pointer>
 struct found_by {
   friend constexpr auto type_found_by(found_by<Pointer>);

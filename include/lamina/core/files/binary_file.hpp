@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/files/binary_file.hpp - reads binary files (little-endian) piece by piece with the
-// offset of every error, and writes them through a temporary file.
+// lamina/core/files/binary_file.hpp - reads little-endian binary files piece by piece, with the
+// byte offset in every error, and writes such files through a temporary file.
 //
 // Unlike read_file(), a binary_reader reads parameters directly into their memory, so no copy of
 // the whole file is needed.
@@ -31,14 +31,15 @@ static_assert(std::endian::native == std::endian::little,
 /// that names the file, the offset and the expected contents.
 class binary_reader {
  public:
-  /// A function that decompresses the bytes of a gzip file; `path` is the name in its errors.
+  /// A function that returns the decompressed bytes of a gzip file. Its errors name the file
+  /// `path`.
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
   /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end at
   /// once, because callers go back to earlier offsets, which a pipe cannot do. A file that begins
   /// like a gzip file is decompressed by `unpacked`; if that is null, it throws a format_error.
   LAMINA_API LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr);
-  /// Reads from `bytes` in memory; `name` is the name in errors.
+  /// Reads from `bytes` in memory, which must outlive the reader. Errors name the file `name`.
   binary_reader(std::string_view bytes, std::string name)
       : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
   binary_reader(const binary_reader&) = delete;
@@ -187,7 +188,8 @@ void binary_reader::refuse_or_unpack(unpack unpacked) {
   if (size_ < least) return;
   const std::string first = bytes(least, "the first bytes");
   window(0, size_, "the file");
-  // A safetensors file may also begin with these three bytes. Its header then has '{' at byte 8.
+  // The number with which a safetensors file begins may have the same three bytes. Such a file has
+  // '{' at byte 8.
   if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
   if (unpacked == nullptr)
     fail("expected a file as it was written, found one that is compressed with gzip; unpack it");

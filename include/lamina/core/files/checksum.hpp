@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/files/checksum.hpp - the checksum of lamina's own files: 64-bit words in four lanes.
+// lamina/core/files/checksum.hpp - the checksum in the files that lamina writes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -85,7 +85,7 @@ class written_file {
   /// When a process first writes to a folder, removes the temporary files that killed writers have
   /// left there.
   LAMINA_API LAMINA_COLD void remove_left() const;
-  /// Copies the mode and the owner of the old file to the new one, as far as the system allows.
+  /// Gives the new file the mode and the owner of the old file, as far as the system allows.
   LAMINA_API LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const;
 
   std::string target_, beside_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/files/left_files.hpp - the temporary files of writers: their names, their locks, and
-// the removal of files that killed writers have left.
+// lamina/core/files/left_files.hpp - names and locks of temporary files, and the removal of
+// temporary files whose writers were killed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -45,9 +45,10 @@ LAMINA_API_COLD bool lock_file(const open_file& file, bool& can);
 
 /// Removes the temporary files that killed writers left in a folder. A file is removed only if its
 /// writer has not locked it and it is more than an hour older than `now`, the time of the folder's
-/// file system. The age matters because the writer may run on another machine that shares the
-/// folder. On a file system without locks, the process id in the name decides: the writer is
-/// dead if no process has this id, or if this process has the id but did not make the file.
+/// file system. The age is required because the writer may run on another machine that shares the
+/// folder, where its lock may be invisible. On a file system without locks, the process id in the
+/// name decides: the writer is dead if no process has this id, or if this process has the id but
+/// did not make the file.
 LAMINA_API_COLD void remove_left_files(const std::string& folder, ::time_t now);
 
 #if LAMINA_DEFINES

@@ -26,7 +26,7 @@ struct gets {};
 template <int>
 struct at_line {};
 
-/// The type that is needed, and the type that was given.
+/// expects_type is the type that is needed, and gets_type the type that was given.
 template <class...>
 struct expects_type {};
 template <class...>
@@ -54,10 +54,10 @@ struct left_out {};
 
 #if !defined(__clang__)
 /// The type of the last overload of a function, for calls that fit no other overload:
-/// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all
-/// overloads, together with the line of the declaration, so that a comment on that line can show a
-/// correct call. clang does not get this overload: it prints three lines per overload, and does not
-/// accept options in braces for an ellipsis.
+/// `no_match<fc_attr> fc(...) = delete`. g++ then prints the type of the options instead of all
+/// overloads. It also prints the line of this declaration, so that a comment on the line can show a
+/// correct call. The overload is not declared for clang, which prints three lines per overload and
+/// does not accept options in braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};
@@ -65,15 +65,17 @@ struct anything {
   template <class... X>
   constexpr anything(const X&...);  // NOLINT: it converts
 };
-/// Accepts any value as a template argument, even one that is known only at run time, because it
-/// does not read the value. With `template <auto...>` g++ would list all overloads for `fc<n>(x)`.
+/// The type of a template parameter that accepts any value, even a variable n that is known only at
+/// run time, because the constructor does not read the value. With `template <auto...>` instead,
+/// g++ would list all overloads for `fc<n>(x)`.
 struct any_value {
   template <class X>
   constexpr any_value(const X&) {}  // NOLINT: it converts
 };
 #endif
 
-/// Makes a static_assert depend on a template parameter.
+/// Is false, but depends on template parameters, so that a static_assert fails only when its
+/// template is instantiated.
 template <class...>
 inline constexpr bool never = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/messages/text.hpp - joins text from pieces, for messages and names.
+// lamina/core/messages/text.hpp - builds texts, such as messages and names, from pieces.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -37,7 +37,7 @@ class text {
   /// Appends a number in a format of printf, but with a decimal point in every locale, and NaN
   /// without a sign.
   LAMINA_API LAMINA_COLD text& print(const char* format, double number);
-  /// Appends the elements of a shape, "[64, 10]".
+  /// Appends numbers such as the dimensions of a shape, as "[64, 10]".
   template <class Range>
   LAMINA_COLD text& list(const Range& numbers) {
     *this << "[";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/numbers/extremes.hpp - the larger and the smaller of two numbers, by the same rule
-// everywhere: NaN is preferred to every number, and of equal numbers the first one is chosen.
+// lamina/core/numbers/extremes.hpp - the larger and the smaller of two numbers, by one rule for all
+// operators: NaN is preferred to every number, and of equal numbers the first is chosen.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -241,8 +241,8 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_nan(T x) {
   return differs(x, x);
 }
-/// Whether a condition is true; for a batch, whether it is true in at least one lane. Use it for
-/// branches on conditions that are equal in all lanes.
+/// Whether a condition is true; for a batch, whether it is true in at least one lane. Use it for a
+/// branch on a condition that is equal in all lanes, such as a condition on an attribute.
 template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
   if constexpr (std::is_same_v<C, bool>)

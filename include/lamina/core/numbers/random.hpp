@@ -82,7 +82,7 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
 LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
   return first + (iteration << 40);
 }
-/// Returns the stream of the n-th dropout operator of a program.
+/// Returns the stream of the n-th dropout operator of a program, for execution `iteration`.
 LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n, std::uint64_t iteration = 0) {
   return later_stream(n + (std::uint64_t{1} << 32), iteration);
 }
@@ -95,7 +95,7 @@ enum class random_type : std::uint8_t {
   uniform_like,
   normal_like
 };
-/// Returns the stream of the n-th operator of a type, like dropout_stream.
+/// Returns the stream of the n-th operator of a type, for execution `iteration`.
 LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
                                                 std::uint64_t iteration = 0) {
   return later_stream(n + (static_cast<std::uint64_t>(type) << 33), iteration);

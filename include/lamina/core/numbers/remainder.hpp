@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace math {
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
-    // The smallest integer divided by -1 overflows and traps.
+    // The smallest integer divided by -1 overflows, which ends the program on some processors.
     if (y == T(0) || y == static_cast<T>(-1)) return T(0);
     const T r = static_cast<T>(x % y);
     return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;

@@ -12,14 +12,14 @@ namespace lamina { inline namespace LAMINA_ABI { namespace math {
 /// Whether T is a plain number and not a SIMD batch.
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T>;
-/// Whether T is a SIMD batch of doubles, for which functions with the precision of float are not
-/// exact enough.
+/// Whether T is a SIMD batch of doubles, for which core/math.hpp needs more exact functions than
+/// for floats.
 template <class T>
 inline constexpr bool is_batch_of_doubles = false;
 template <class T>
 requires std::is_same_v<typename T::value_type, double>
 inline constexpr bool is_batch_of_doubles<T> = true;
-/// Returns `x`, as a plain number or a SIMD batch, rounded to the precision of T.
+/// Returns `x` as a value of type T, which is a plain number or a SIMD batch.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T constant(double x) {
   if constexpr (is_plain<T>)
@@ -95,8 +95,8 @@ template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool call_any(C c) {
   return any(c);
 }
-// Without SSE4.1, xsimd has no rounding instruction and returns 0 for -0 and for results that round
-// to -0.
+// Without SSE4.1, there is no rounding instruction, and xsimd's floor returns 0 instead of -0.
+// copysign corrects the sign.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_floor(T x) {
 #if defined(__SSE2__) && !defined(__SSE4_1__)

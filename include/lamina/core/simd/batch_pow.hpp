@@ -99,7 +99,7 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   value = call_select(
       is_whole, T(call_select(is_even, value, T(copysign(value, x)))),
       T(call_select(x < T(0), T(call_select(a == infinity, value, T(a - a) / T(0))), value)));
-  // NaN, and powers that are 1 in spite of NaN
+  // NaN; but x^0 and 1^y are 1 even for NaN
   value = call_select(x == x, T(call_select(y == y, value, y)), x);
   return call_select(y == T(0), T(1), T(call_select(x == T(1), T(1), value)));
 }

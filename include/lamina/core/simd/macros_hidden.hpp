@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/simd/macros_hidden.hpp - hides macros of other code from the libraries that are
-// included next.
+// lamina/core/simd/macros_hidden.hpp - hides macros of users' code from the libraries that lamina
+// includes.
 //
 // C's <complex.h> defines `I`, which is a template parameter of xsimd; frameworks define more words
 // that libraries use. A program may include such headers before lamina, so lamina hides these

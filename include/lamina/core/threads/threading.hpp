@@ -33,7 +33,7 @@ inline void wait_step(int i) {
 #endif
 }
 
-/// A lock that only one thread at a time can hold; see guard.
+/// A mutex. Lock it with a guard.
 class mutex {
  public:
   mutex() = default;
@@ -85,7 +85,8 @@ class condition {
 #endif
   }
 
-  /// Releases the guard's mutex until `met()` is true; calls `met()` only with the mutex held.
+  /// Waits until `met()` is true. The guard's mutex is unlocked while the thread waits, and locked
+  /// when met() is called and when wait() returns.
   template <class Met>
   void wait(guard& g, Met met) {
     while (!met()) pthread_cond_wait(&handle_, &g.mutex_.handle_);

@@ -49,8 +49,8 @@ class worker_pool {
 
  private:
   LAMINA_API LAMINA_COLD void start();
-  /// Starts new threads in a forked child. The mutex is constructed again, because a thread of the
-  /// parent may have held it, and the parent's round never ends in the child.
+  /// Starts new threads in a forked child. The mutex and the state of the round are made anew: at
+  /// the fork, a thread of the parent may have locked the mutex or been in a round.
   LAMINA_API LAMINA_COLD void start_again();
   LAMINA_API LAMINA_COLD void end();
   LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
@@ -108,7 +108,7 @@ class worker_pool {
   ::pid_t process_ = 0;  // the process that started the threads; 0: not all are started
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
-  std::uint64_t round_ = 0;  // also read without the mutex, like running_
+  std::uint64_t round_ = 0;  // round_ and running_ are also read without the mutex
   int running_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_ = nullptr;

@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 struct minibatch_position {
   std::int64_t pass = -1;  // -1: there is only one pass
   std::int64_t batch = 0;
-  std::int64_t first_sample = 0;  // the number of its first sample in the pass
+  std::int64_t first_sample = 0;  // the number of the mini-batch's first sample in the pass
 
   /// Throws lamina::error with the message of `e` and the position. `sample` is the number of the
   /// sample in the mini-batch, and `position` the number of the element in the sample's sequence;

@@ -122,8 +122,9 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
   }
 }
 
-/// Returns the nesting depth of the numbers of a field: 0 for a number, 1 for contiguous numbers,
-/// and so on; -1 for a field that is neither, such as an enumeration, a std::list or a text.
+/// Returns the nesting depth of the numbers in a field: 0 for a number, 1 for a contiguous
+/// container of numbers, 2 for a container of such containers, and so on. Returns -1 for any other
+/// field, such as an enumeration, a std::list or a text.
 template <class Field>
 constexpr int depth_of_field() {
   if constexpr (std::is_arithmetic_v<Field>) {

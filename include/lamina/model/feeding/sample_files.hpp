@@ -130,8 +130,8 @@ std::vector<std::string> files_of(const std::string& pattern) {
 /// file may have fewer. `suffix` is the path of the files, with one %d for the number of the file,
 /// which begins with 0, such as "train-%05d.recordio". `dumper(elements, path)` writes a file.
 /// Returns the number of files. Throws lamina::error for a line_count below 1, a suffix without a
-/// number, a file that cannot be written, and a reader without elements; also if a file with the
-/// next number exists already, because a later reader would read it as one of these files. Fluid:
+/// number, a file that cannot be written, and a reader without elements. It also throws if a file
+/// with the next number exists, because readers of the pattern would read that file too. Fluid:
 /// dataset.common.split, whose first file has one element more.
 template <reader::readable R, class Dumper>
 std::size_t split_files(R&& samples, std::int64_t line_count, const std::string& suffix,

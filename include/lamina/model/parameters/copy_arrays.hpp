@@ -44,10 +44,10 @@ LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t c
                               tau * static_cast<double>(from[i]));
 }
 
-/// Moves parameters towards the parameters of another model: to = (1 - tau) to + tau from.
-/// from_of[i] is the parameter of `from` that belongs to parameter i of `to`; from_of is null if
-/// both models have the same program. The parameters in the list `copied`, whose indices must be in
-/// ascending order, are copied instead. Parameters that both models share are not changed.
+/// Moves parameters towards the parameters of another model: to = (1 - tau) to + tau from. The
+/// array from_of has, for each parameter of `to`, the index of the parameter of `from`; it is null
+/// if both models have the same program. The parameters in the list `copied`, whose indices must be
+/// in ascending order, are copied instead. Parameters that both models share are not changed.
 LAMINA_API_COLD void copy_arrays(const parameter_memory& to, const parameter_memory& from,
                                  const int* from_of, double tau, const int* copied,
                                  int copied_count);

@@ -65,13 +65,13 @@ struct parameter_list_view {
 
   /// Returns name, shape and layout of parameter i.
   LAMINA_API LAMINA_COLD parameter_info describe(int i) const;
-  /// Returns the number of floats that parameter i occupies in memory, padding included. A double
+  /// Returns the number of floats that parameter i occupies in memory, including padding. A double
   /// occupies two floats.
   std::size_t floats(int i) const {
     const dtype type = program->variables[program->parameters[i].variable].type;
     return numbers(i) * static_cast<std::size_t>(size_of(type)) / sizeof(float);
   }
-  /// Returns the number of elements of parameter i, padding included.
+  /// Returns the number of elements of parameter i, including padding.
   std::size_t numbers(int i) const {
     return static_cast<std::size_t>(layouts[i].rows) *
            static_cast<std::size_t>(padded(layouts[i].columns));

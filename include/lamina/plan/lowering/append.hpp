@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Adds a plan variable of real numbers. `variable` is the program variable that has its shape, or
-/// -1.
+/// Adds a plan variable of real numbers and returns it. `variable` is a program variable with the
+/// same shape, or -1.
 constexpr int temporary(lowering_state& s, int rows, int columns, bool panel, int variable) {
   const int v = s.variables.count;
   return s.variables.push({rows, columns, s.real, panel, variable, v, s.block, 1, 0ull});
@@ -48,8 +48,8 @@ constexpr void end(lowering_state& s, instruction& i) {
   s.instructions.items[s.instructions.count++] = i;
 }
 
-/// Appends the call of an operator that only plans contain. The call has the attributes of operator
-/// k of the program.
+/// Appends the call of an operator that only plans contain. Its kernel gets the attributes of
+/// operator k of the program.
 template <std::size_t In, std::size_t Out>
 constexpr void emit_call(lowering_state& s, const operator_schema& schema, const int (&in)[In],
                          const int (&out)[Out], int k) {

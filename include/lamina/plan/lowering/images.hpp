@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/images.hpp - statements over images, and operands with one element per
-// channel.
+// lamina/plan/lowering/images.hpp - functions for lowering operators on images: instructions over
+// images, and operands with one element per channel.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -40,11 +40,11 @@ constexpr instruction begin_images(const lowering_state& s, fusion_anchor head,
   i.depth = s.program.variables[like].dims;
   return i;
 }
-/// Adds a plan variable with the shape of variable v.
+/// Adds a plan variable with the shape of variable v and returns it.
 constexpr int image_like(lowering_state& s, int v) {
   return temporary(s, s.variables.items[v].rows, s.variables.items[v].columns, false, -1);
 }
-/// Appends x + y. The result is `out` if this is the last addend, else a new variable.
+/// Appends x + y and returns the result: `out` if y is the last addend, otherwise a new variable.
 constexpr int add_images(lowering_state& s, int x, int y, access how, int out, bool is_last,
                          int k) {
   const int made = is_last ? out : image_like(s, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/lowering_state.hpp - the data that lowering keeps while it goes through a
-// program. The functions of namespace lowering read it and add to it.
+// lamina/plan/lowering/lowering_state.hpp - the state of lowering, which the functions of namespace
+// lowering read and change.
 #pragma once
 
 #include <lamina/core/config.hpp>

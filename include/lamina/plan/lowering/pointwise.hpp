@@ -172,7 +172,8 @@ constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k
     emit_channel_sums(s, same_channel_sums(s, argument(s, in)), argument(s, op.outputs + 1), k);
     return true;
   }
-  // Check that every output can be fused before the instruction for the first one is appended.
+  // All outputs are checked before the instruction for the first output is appended, because the
+  // function must not return false afterwards.
   pointwise_form forms[4];
   int out[4];
   for (int o = 0; o < outputs; ++o)

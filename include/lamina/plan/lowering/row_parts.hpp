@@ -24,9 +24,9 @@ constexpr int parts_of(const lowering_state& s, int v) {
     return s.variables.items[v].parts;
   return parts_of(s, p.variables[v].of);
 }
-/// Returns the number of parts for an operator whose loops have the shape of `space` and whose
-/// operands are the `n` arguments from index `in` on: the parts of `space` or of an operand with
-/// the same shape.
+/// Returns the number of parts for the rows of an operator whose loops have the shape of `space`:
+/// the parts of `space`, or of an operand with the same shape. The operands are the `n` arguments
+/// from index `in` on.
 constexpr int parts_of(const lowering_state& s, int in, int n, int space) {
   if (!s.has_parts) return 1;
   int parts = parts_of(s, space);
