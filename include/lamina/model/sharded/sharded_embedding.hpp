@@ -83,12 +83,12 @@ class sharded_embedding {
   /// Sends each row of a sparse gradient to the process that owns the row of the table. The owner
   /// adds up the rows of all parts of the mini-batch in the order of the parts, with the parts'
   /// weights, so the sum has the same bits as in one process with all parts. The pointer mine[p]
-  /// refers to the gradient of part p of this process; join() replaces the gradient at mine[0] by
-  /// the sums for the own rows.
-  virtual void join(int table, engine::cpu::basic_selected_rows<float>* const* mine,
-                    const part_weights& weights) = 0;
-  virtual void join(int table, engine::cpu::basic_selected_rows<double>* const* mine,
-                    const part_weights& weights) = 0;
+  /// refers to the gradient of part p of this process; reduce_rows() replaces the gradient at
+  /// mine[0] by the sums for the own rows.
+  virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<float>* const* mine,
+                           const part_weights& weights) = 0;
+  virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
+                           const part_weights& weights) = 0;
   /// Returns the sum of squares of a table's joined gradients over all processes; `mine` is the sum
   /// over the own rows.
   virtual double all_reduce_sum(int table, double mine) = 0;
