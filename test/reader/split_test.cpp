@@ -100,3 +100,35 @@ TEST_CASE("split: a share of nothing or of all is an error") {
     CHECK_THROWS_WITH(reader::split(share),
                       Catch::Contains("expected a share above 0 and below 1"));
 }
+
+TEST_CASE("k_fold: each element is in one fold, folds have one size, drawn by the seed") {
+  for (const int n : {0, 1, 4, 5, 99, 1000})
+    for (const int k : {2, 5, 7}) {
+      std::vector<int> all;
+      for (int fold = 0; fold < k; ++fold) {
+        const auto [training, validation] = numbers(n) | reader::k_fold(k, fold, 3);
+        const auto rest = read(training), held = read(validation);
+        CHECK(rest.size() + held.size() == static_cast<std::size_t>(n));
+        CHECK(std::abs(static_cast<int>(held.size()) * k - n) < k);
+        CHECK(read(validation, 4) == held);
+        for (const int x : held) CHECK(!std::binary_search(rest.begin(), rest.end(), x));
+        all.insert(all.end(), held.begin(), held.end());
+      }
+      std::sort(all.begin(), all.end());
+      CHECK(all == numbers(n));
+    }
+  const auto drawn = [](std::uint64_t seed) {
+    const auto [training, validation] = numbers(1000) | reader::k_fold(5, 2, seed);
+    return read(validation);
+  };
+  CHECK(drawn(1) != drawn(2));
+  CHECK(drawn(1).size() == 200);
+}
+
+TEST_CASE("k_fold: a fold that is not there") {
+  CHECK_THROWS_WITH(reader::k_fold(1, 0),
+                    "lamina: reader::k_fold: expected at least 2 folds, found 1");
+  CHECK_THROWS_WITH(reader::k_fold(5, 5),
+                    "lamina: reader::k_fold: expected a fold from 0 to 4, found 5");
+  CHECK_THROWS_AS(reader::k_fold(5, -1), lamina::error);
+}

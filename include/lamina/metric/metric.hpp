@@ -10,6 +10,7 @@
 #include <lamina/metric/bleu.hpp>
 #include <lamina/metric/chunk_evaluator.hpp>
 #include <lamina/metric/composite.hpp>
+#include <lamina/metric/confusion_matrix.hpp>
 #include <lamina/metric/edit_distance.hpp>
 #include <lamina/metric/precision.hpp>
 #include <lamina/metric/recall.hpp>

@@ -53,6 +53,29 @@ class position_split {
   std::uint64_t seed_;
 };
 
+/// Decides for each position whether it is outside of a fold. Of k consecutive elements, in a
+/// random order, element i belongs to fold i, so that the sizes of the folds differ by one element
+/// at most.
+class fold_split {
+ public:
+  fold_split(int folds, int fold, std::uint64_t seed)
+      : folds_(static_cast<std::uint64_t>(folds)),
+        fold_(static_cast<std::uint64_t>(fold)),
+        seed_(seed) {}
+
+  template <class Element>
+  bool is_first(std::uint64_t position, const Element&) const {
+    shuffle_engine engine(seed_ ^ 0x666f6c6473u, position / folds_);
+    std::vector<std::uint64_t> order(folds_);
+    for (std::uint64_t i = 0; i < folds_; ++i) order[i] = i;
+    permute(order, engine);
+    return order[fold_] != position % folds_;
+  }
+
+ private:
+  std::uint64_t folds_, fold_, seed_;
+};
+
 /// Decides by the key of an element, so that all elements with the same key belong to the same
 /// part.
 template <class Key>
@@ -162,6 +185,20 @@ inline auto split(double first, std::uint64_t seed = 0) {
   detail::require_share(first);
   return detail::split_with(detail::position_split(first, seed));
 }
+/// Divides a reader for cross-validation: `auto [training, validation] = samples |
+/// reader::k_fold(5, i);`. The second reader is fold i of k, the first one has the other folds.
+/// Each element is in exactly one of the folds 0 to k - 1, drawn at random by the seed and the
+/// position of each element; the sizes of the folds differ by one element at most. As in split(),
+/// shuffle and augment after it. Throws lamina::error unless k > 1 and 0 <= fold < k. Scikit-learn:
+/// KFold(shuffle=True).
+inline auto k_fold(int k, int fold, std::uint64_t seed = 0) {
+  if (k < 2) throw error(text("lamina: reader::k_fold: expected at least 2 folds, found ") << k);
+  if (fold < 0 || fold >= k)
+    throw error(text("lamina: reader::k_fold: expected a fold from 0 to ")
+                << k - 1 << ", found " << fold);
+  return detail::split_with(detail::fold_split(k, fold, seed));
+}
+
 /// Divides a reader by `key(element)`, an integer or a text: all elements with the same key, such
 /// as the images of one person, are in the same part. `first` is then a fraction of the keys.
 template <class Key>
