@@ -153,6 +153,7 @@ class synchronous_client final : public ps_client {
   LAMINA_COLD void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
     facts_.gather_rows(first, count, domains);
   }
+
   // Stage 2: reduce.
 
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
@@ -189,6 +190,7 @@ class synchronous_client final : public ps_client {
       head_.weight = weight;
     }
   }
+
   // Stage 3: update.
 
   void update(const update_facts& facts, update_function how, void* trainer,
@@ -288,6 +290,7 @@ class asynchronous_client final : public ps_client {
     reads_shares_ = shares;
   }
   void gather_rows(std::int64_t*, std::int64_t*, int) override {}
+
   // Stage 2: reduce.
 
   void gather_facts(void*, std::size_t, int, int samples) override { samples_ += samples; }
@@ -320,6 +323,7 @@ class asynchronous_client final : public ps_client {
     reduced_.clear();
     is_paused_ = false;
   }
+
   // Stage 3: update.
 
   LAMINA_COLD void gather_sums() override {}
