@@ -17,8 +17,8 @@
 
 namespace test {
 
-/// Shared arrays that fail, or do nothing more, in their third step, behind three
-/// quarters of its groups: then some gradients are on their way and others are not computed yet.
+/// A parameter_sync that fails, or does nothing more, in its third step, after three quarters of
+/// its groups: then some gradients are on their way and others are not computed yet.
 class failing_sync final : public lamina::parameter_sync {
  public:
   failing_sync(std::unique_ptr<lamina::parameter_sync> of, bool hangs)

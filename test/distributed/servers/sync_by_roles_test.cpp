@@ -35,7 +35,7 @@ using list = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("shared arrays follow from roles and staleness", "[threads]") {
+TEST_CASE("the kind of parameter_sync follows from roles and staleness", "[threads]") {
   CHECK(kinds({}) == list{"trainer 0/3 part 0/1", "trainer 1/3 part 0/1", "trainer 2/3 part 0/1"});
   CHECK(kinds({.parameter_servers = 1}) ==
         list{"trainer 0/2 part 0/1", "trainer 1/2 part 0/1", "server 0/2 part 0/1"});

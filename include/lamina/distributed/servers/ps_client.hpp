@@ -28,9 +28,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// The arrays of a trainer whose parameters are held by servers: it sends gradients and receives
-/// parameters. When the training ends, each trainer tells the servers, and rank 0 sends them all
-/// parameters.
+/// Synchronises the parameters of a trainer with servers that hold them: it sends gradients and
+/// receives parameters. When the training ends, each trainer tells the servers, and rank 0 sends
+/// them all parameters. This base has what both kinds of trainers share.
 class ps_client : public parameter_sync {
  public:
   LAMINA_COLD ~ps_client() override {
@@ -136,7 +136,7 @@ class ps_client : public parameter_sync {
   packet answer_;
 };
 
-/// The arrays of a trainer with a staleness of 0. Servers sum the gradients of all trainers and
+/// The client of a trainer with a staleness of 0. Servers sum the gradients of all trainers and
 /// update; the parameters have the same bits as with equally many trainers without servers. Each
 /// trainer itself computes updates of embedding rows and updates with a clip by norm, as without
 /// servers; but servers sum and update the rows of sharded tables.
@@ -145,12 +145,17 @@ class synchronous_client final : public ps_client {
   LAMINA_COLD synchronous_client(process_group& group, const trained_arrays& of)
       : ps_client(group, of, group.rank(), group.trainers()) {}
 
+  // Stage 1: begin.
+
   LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
     facts_.require_samples(checksum, shares);
   }
   LAMINA_COLD void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
     facts_.gather_rows(first, count, domains);
   }
+
+  // Stage 2: reduce.
+
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
     facts_.use(update_);
     facts_.gather_facts(all, bytes, local, samples);
@@ -185,6 +190,9 @@ class synchronous_client final : public ps_client {
       head_.weight = weight;
     }
   }
+
+  // Stage 3: update.
+
   void update(const update_facts& facts, update_function how, void* trainer,
               worker_pool& pool) override {
     send_gradients(packet_kind::gradients, {facts.scalars, count_of(facts)});
@@ -215,6 +223,8 @@ class synchronous_client final : public ps_client {
     told->add(facts.scales, arrays_.count() * sizeof(float));
     for (int s = 0; s < servers(); ++s) post(s, told);
   }
+
+  // Stage 4: collect.
 
   LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
     const auto asks = new_packet({.kind = packet_kind::state});
@@ -253,7 +263,7 @@ class synchronous_client final : public ps_client {
   packet_head head_;
 };
 
-/// The arrays of a trainer with a staleness above 0 (stale synchronous parallel: Ho et al. 2013,
+/// The client of a trainer with a staleness above 0 (stale synchronous parallel: Ho et al. 2013,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server"). In each step
 /// it sends its gradients to all servers and waits for their current parameters. A server answers
 /// when this trainer may begin its next step.
@@ -273,11 +283,16 @@ class asynchronous_client final : public ps_client {
       if (of.gradients[i] == nullptr && !of.has_rows[i]) statistics_.push_back(i);
   }
 
+  // Stage 1: begin.
+
   LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
     facts_.require_samples(checksum, shares);
     reads_shares_ = shares;
   }
   void gather_rows(std::int64_t*, std::int64_t*, int) override {}
+
+  // Stage 2: reduce.
+
   void gather_facts(void*, std::size_t, int, int samples) override { samples_ += samples; }
   LAMINA_COLD void average(const float* const* copies, float* const* to, const std::size_t* floats,
                            int count, const part_weights& weights) override {
@@ -308,11 +323,16 @@ class asynchronous_client final : public ps_client {
     reduced_.clear();
     is_paused_ = false;
   }
+
+  // Stage 3: update.
+
   LAMINA_COLD void gather_sums() override {}
   void update(const update_facts& facts, update_function, void*, worker_pool&) override {
     for (int s = 0; s < servers(); ++s) post(s, gradients_for(s, facts));
     receive_answers([this](int server, const packet& answer) { take_values(server, answer, 0); });
   }
+
+  // Stage 4: collect.
 
   LAMINA_COLD void end_pass() override {
     // A checkpoint after the last mini-batch has already paused this trainer.

@@ -29,9 +29,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// The arrays of a parameter server. It holds one shard of the parameters and of the optimizer's
-/// state, and handles packets one at a time, so that no trainer sees a partial update. When all
-/// trainers have left, it has all parameters.
+/// A parameter server, for both kinds of trainers. It holds one shard of the parameters and of the
+/// optimizer's state, and handles packets one at a time, so that no trainer sees a partial update.
+/// When all trainers have left, it has all parameters.
 class ps_server : public parameter_sync {
  public:
   LAMINA_COLD ~ps_server() override { arrays_.close_tables(); }

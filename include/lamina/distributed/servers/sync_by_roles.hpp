@@ -14,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// Makes the shared arrays of a process: each trainer holds a shard of the parameters, unless there
-/// are parameter servers.
+/// Makes the parameter_sync of a process: each trainer holds a shard of the parameters, unless
+/// there are parameter servers.
 LAMINA_COLD inline std::unique_ptr<parameter_sync> sync_by_roles(process_group& group,
                                                                  const trained_arrays& of) {
   if (group.parameter_servers() == 0) return std::make_unique<allreduce>(group, of);

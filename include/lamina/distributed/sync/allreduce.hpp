@@ -27,8 +27,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// Implements parameter_sync for a process_group: processes send each other gradients and
-/// parameters as bytes.
+/// Synchronises parameters without servers, for a process_group: each process sums and updates its
+/// shard of every bucket of gradients. Processes send each other gradients and parameters as bytes.
 class allreduce final : public parameter_sync {
  public:
   LAMINA_COLD allreduce(process_group& group, const trained_arrays& of)
@@ -49,6 +49,8 @@ class allreduce final : public parameter_sync {
   allreduce(const allreduce&) = delete;
   allreduce& operator=(const allreduce&) = delete;
   ~allreduce() override { exchange_.drop(); }
+
+  // Stage 1: begin.
 
   LAMINA_COLD void begin(const sync_facts& mine, float* const* accumulators, int states) override {
     std::vector<sync_facts> all(static_cast<std::size_t>(ranks_));
@@ -112,6 +114,14 @@ class allreduce final : public parameter_sync {
     }
   }
 
+  void begin_step(const part_weights& weights, int samples, update_function how,
+                  void* trainer) override {
+    if (group_.bucket_bytes() > 0)
+      exchange_.begin({values_of(weights), how, trainer, samples}, true);
+  }
+
+  // Stage 2: reduce.
+
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
     const std::size_t mine = bytes * static_cast<std::size_t>(local);
     std::byte* const first = static_cast<std::byte*>(all);
@@ -172,11 +182,6 @@ class allreduce final : public parameter_sync {
     reduce_rows_as(mine, columns, weights);
   }
 
-  void begin_step(const part_weights& weights, int samples, update_function how,
-                  void* trainer) override {
-    if (group_.bucket_bytes() > 0)
-      exchange_.begin({values_of(weights), how, trainer, samples}, true);
-  }
   void advance(int thread, int group) override {
     if (exchange_.is_open()) exchange_.advance(thread, group);
   }
@@ -185,6 +190,8 @@ class allreduce final : public parameter_sync {
     if (!exchange_.is_open()) exchange_.begin({values_of(weights), nullptr, nullptr, 0}, false);
     pool.run([&](int t) { exchange_.finish(t); });
   }
+
+  // Stage 3: update.
 
   LAMINA_COLD void gather_sums() override {
     bucket_memory& memory = exchange_.memory();
@@ -210,6 +217,8 @@ class allreduce final : public parameter_sync {
       });
     exchange_.end();
   }
+
+  // Stage 4: collect.
 
   LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
     for (int s = 0; s < states; ++s) {
