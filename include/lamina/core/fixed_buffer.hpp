@@ -2,8 +2,8 @@
 // lamina/core/fixed_buffer.hpp - fills an array of the caller during constant evaluation. The
 // member for the array is a reference and not a pointer: for an access through a pointer, g++
 // computes an address, which takes three times as long as an access to an element of a known array.
-// The count is a reference too, because a write to a member takes g++ time for each object and base
-// that contains the member.
+// The count is a reference too, because for a write to a member g++ spends time on each object and
+// base that contains the member.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -141,7 +141,7 @@ struct learning_rate {
     schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
   }
 
-  /// Calls scheduled(); it is compiled only once.
+  /// Calls scheduled() at run time.
   LAMINA_API LAMINA_COLD double scheduled_now(std::int64_t step) const;
   constexpr double scheduled(std::int64_t step) const {
     const float fa = static_cast<float>(a), fb = static_cast<float>(b);

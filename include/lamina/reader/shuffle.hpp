@@ -74,7 +74,7 @@ class shuffled_reader {
 
  private:
   // A std::vector<bool> returns no references to elements, so a bool is wrapped. Other elements are
-  // not wrapped: their vector then has the same type as that of batch(), which saves compile time.
+  // not wrapped, so that their vector has the same type as the vectors of batch().
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }
