@@ -365,8 +365,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
 };
 
 // There is a single deduction guide, which also accepts, and thereby reports, options in braces.
-// Its parameters are on one line, because clang prints each line of it in an error. clang-format
-// off
+// Its parameters are on one line, because clang prints each line of it in an error.
+// clang-format off
 template <class P = left_out, class Seed = std::uint64_t, class... More>
 model(const P& = {}, const Seed& = 1, const More&...) -> model<detail::modelled_in<P>>;
 // clang-format on

@@ -34,7 +34,7 @@ constexpr void use(lowering_state& s, int v, access how) {
 constexpr void result(lowering_state& s, int v) { s.results.items[s.results.count++] = v; }
 
 /// Adds the feeds of an instruction's operands to the feeds of the instruction and of its results.
-/// They tell what can be computed if a program runs with only some of its feeds.
+/// By these masks a run with only some of the feeds finds the instructions that it can compute.
 constexpr void spread_feeds(lowering_state& s, instruction& i) {
   for (int a = i.inputs; a < s.operands.count; ++a)
     if (s.operands.items[a].id >= 0) i.feeds |= s.variables.items[s.operands.items[a].id].feeds;
