@@ -34,8 +34,9 @@ struct file_writer {
 };
 LAMINA_API_COLD file_writer writer_of(std::string_view name);
 
-/// Returns the number of the first temporary file of this process. It is the time in nanoseconds
-/// instead of 0, because process ids repeat: in containers each writer may be process 1.
+/// Returns the number of the first temporary file of this process. This number is the time in
+/// nanoseconds instead of 0, because process ids repeat: in containers each writer may be process
+/// 1.
 LAMINA_API_COLD unsigned long long first_number_of_writer();
 
 /// Locks an open file until it is closed, as a sign that its writer is running. Returns false if

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/optimizer/learning_rate.hpp - a constant learning rate or a schedule, as one small value.
-// It is a struct with a kind instead of a std::variant, because an optimizer must be usable as a
-// constant and as a template argument.
+// The type is a struct with a kind instead of a std::variant, because an optimizer must be usable
+// as a constant and as a template argument.
 #pragma once
 
 #include <lamina/core/config.hpp>

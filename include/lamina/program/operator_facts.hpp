@@ -86,7 +86,7 @@ enum class host_rule : std::uint8_t {
   always   // on the host, which knows the result without the values of the inputs
 };
 
-/// All facts of an operator. They are a member of its schema.
+/// All facts of an operator. The schema of the operator contains them.
 struct operator_facts {
   row_rule rows;
   row_origin origin;

@@ -239,9 +239,9 @@ struct program_view {
   int cost;
   bool is_test;
   bool is_read;  // read from a file: the shapes of results and sequences are known only in a run
-  /// A unique number for every program that was read from a file. It distinguishes a program from
-  /// an earlier program that was at the same address. It is 0 for recorded programs, whose
-  /// addresses are unique.
+  /// A unique number for every program that was read from a file. With this number, code can
+  /// distinguish a program from an earlier program that was at the same address. The number is 0
+  /// for recorded programs, whose addresses are unique.
   std::uint64_t reading = 0;
 };
 

@@ -11,8 +11,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Records a mistake if an operator reads a variable outside of the variable's block, or if the
-/// record function returns such a variable. It finds mistakes that the checks of handles, which
-/// know the line, have missed.
+/// record function returns such a variable. The checks of handles, which also report the line, do
+/// not find all such mistakes.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
