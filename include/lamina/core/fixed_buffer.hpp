@@ -23,8 +23,8 @@ struct fixed_buffer {
   /// elements to `used`.
   constexpr fixed_buffer(T (&array)[bound(Capacity)], int& used) : items(array), count(used) {}
 
-  /// Reserves `n` more elements and returns the index of the first. If they do not fit, sets `full`
-  /// and returns 0, so a caller that writes several elements must check `full` first.
+  /// Reserves `n` more elements and returns the index of the first of them. If they do not fit,
+  /// sets `full` and returns 0, so a caller that writes several elements must check `full` first.
   constexpr int take(int n) {
     if (n > Capacity - count) return full = true, 0;
     return (count += n) - n;

@@ -58,11 +58,11 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
 
   /// Does the same, but shares each parameter that `other` has under the same name, so that
-  /// training one model changes both. Further models and a seed may follow: `model m{program,
-  /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A parameter is shared with the
-  /// first of these models that has it. It is a compile-time error if parameters with equal names
-  /// have different shapes, and if one of the models has no parameter for a name in
-  /// share_parameters_of<...>.
+  /// training one of the models changes the parameter of both. Further models and a seed may
+  /// follow: `model m{program, share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A
+  /// parameter is shared with the first of these models that has it. It is a compile-time error if
+  /// parameters with equal names have different shapes, and if one of the models has no parameter
+  /// for a name in share_parameters_of<...>.
   template <program_type Q, fixed_string... Layers, class... More>
   model(P net, shared_parameters<Q, Layers...> other, const More&... more)
       : model(net, as_argument(more)...) {

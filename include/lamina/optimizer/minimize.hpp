@@ -55,8 +55,8 @@ concept has_powers = requires(const Opt& opt) {
   opt.powers();
 };
 
-/// Whether the scalar arguments, apart from the first, are the same in each step. The first must be
-/// the learning rate itself if that changes.
+/// Whether the scalar arguments of `update`, apart from the learning rate, are the same in each
+/// step. If the learning rate changes, the first argument must be the learning rate itself.
 template <class Opt>
 constexpr bool numbers_stay(const Opt& opt) {
   using traits = optimizer::traits<Opt>;

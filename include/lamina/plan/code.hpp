@@ -13,7 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// What a statement reads as an operand; expression/expression.hpp explains each source.
+/// The source from which a statement reads an operand; expression/expression.hpp explains each
+/// kind.
 enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
 
 /// One operand of a statement. `index` is the number of a group argument or, for source `value`,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/image_operators.hpp - operators on images that only plans contain. Lowering replaces
-// an operator such as batch_norm by several of them, so that the pointwise ones can be fused with
-// neighbouring operators.
+// an operator such as batch_norm by several of these operators, so that the pointwise parts can be
+// fused with neighbouring operators.
 #pragma once
 
 #include <lamina/core/config.hpp>

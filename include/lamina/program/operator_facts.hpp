@@ -76,7 +76,7 @@ enum class block_rule : std::uint8_t {
   branch,  // runs the block if a condition holds
   branch_gradient,
   loop,          // runs the block while a condition holds
-  loop_gradient  // runs the block once per iteration of the loop, from the last to the first
+  loop_gradient  // runs the block once per iteration of the loop, the last iteration first
 };
 
 /// Whether an operator is computed on the host when a program runs on a device.

@@ -55,8 +55,8 @@ struct own_name_entry {
   int parameter;  // the parameter variable with this name, or -1
 };
 
-/// What the builder stores per parameter in addition to its parameter_desc: the initializer and the
-/// user's line.
+/// Per parameter, the data that its parameter_desc does not contain: the initializer and the user's
+/// line.
 struct parameter_origin {
   lamina::initializer initializer;
   int line;

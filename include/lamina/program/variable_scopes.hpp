@@ -70,7 +70,8 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // The loop does not keep a data layer outside of it: each mini-batch overwrites the data.
+          // A data layer outside of the loop is not kept per iteration: each mini-batch overwrites
+          // the data.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;

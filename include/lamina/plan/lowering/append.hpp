@@ -27,7 +27,7 @@ constexpr instruction begin(const lowering_state& s, fusion_anchor head,
           false, s.block, -1,     0ull};
 }
 /// use() appends an operand, and result() a result, of the instruction that began last; end()
-/// counts both.
+/// counts operands and results.
 constexpr void use(lowering_state& s, int v, access how) {
   s.operands.items[s.operands.count++] = {v, how};
 }
