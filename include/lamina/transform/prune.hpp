@@ -150,7 +150,7 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   if (!has_cost) b.cost = -1;
 }
 
-/// Whether the program has all targets; with `outside`, whether none of those that it has is a
+/// Whether the program has all targets. With `outside`: whether no target that the program has is a
 /// variable of an inner block.
 template <class P, std::size_t N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {
