@@ -58,7 +58,7 @@ struct code_table {
   code_counts count;
   statement_code statements[2 * lowered_limits.instructions];
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
-  int arguments[lowered_limits.operands + lowered_limits.results];      // see plan_view
+  int arguments[lowered_limits.operands + lowered_limits.results];      // see plan_view.hpp
   argument_use uses[lowered_limits.operands + lowered_limits.results];  // by argument
   group_code groups[lowered_limits.instructions];
 };

@@ -24,7 +24,7 @@ enum class row_rule : std::uint8_t {
 enum class row_origin : std::uint8_t {
   operands,        // the rows of the operands, or rows that are computed from them
   second_operand,  // the second operand's rows if their type is the result's, else new rows
-  handed_over,     // the rows of the operand, also for the variable to which a loop assigns
+  handed_over,     // the rows of the operand, which the assigned variable takes over
   array_slot,      // the rows of the array's element at the index, which is the second operand
   ranked,          // the rows of the sequences from which the rank table was made
   ranks            // no rows: the result is the rank table of the operand's sequences

@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The name of a layer or variable: given by the user and stored in the pool of characters, or
 /// generated as key + "_" + number, as Fluid's unique_name does.
 struct name_desc {
-  const char* key;  // of a generated name; null: given by the user
+  const char* key;  // key of a generated name; null for a user's name
   int offset, length;
   int number;  // the number after the key; -1: none
   int output;  // the variable that the latest layer of this name returned, or -1
