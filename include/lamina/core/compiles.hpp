@@ -2,8 +2,8 @@
 // lamina/core/compiles.hpp - makes the following headers contain the bodies of their functions, for
 // the sources of the library lamina::compiled.
 //
-// Each source file of the library includes it before the headers whose bodies this source compiles,
-// and after all headers whose bodies another source compiles (cmake/compiled).
+// A source file of the library (cmake/compiled) first includes the headers whose bodies another
+// source file compiles, then this header, then the headers whose bodies it compiles itself.
 #pragma once
 
 #include <lamina/core/config.hpp>

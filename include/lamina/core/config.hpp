@@ -137,8 +137,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the bound of an array of n elements: at least 1, because C++ has no arrays of length 0.
-/// It is not an int, because g++'s -Wsign-conversion warns about an int that depends on a template
-/// argument.
+/// The result is not an int, because g++'s -Wsign-conversion warns about an int that depends on a
+/// template argument.
 constexpr decltype(sizeof 0) bound(int n) { return n < 1 ? 1 : static_cast<decltype(sizeof 0)>(n); }
 
 }}  // namespace lamina

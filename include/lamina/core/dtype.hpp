@@ -85,7 +85,7 @@ constexpr const char* name_of(dtype type) {
   }
 }
 
-/// Whether the type holds real numbers. Only variables of such types have gradients.
+/// Whether values of the type are real numbers. Only variables of such types have gradients.
 constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::float16;
 }

@@ -244,8 +244,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
 
   /// Makes forward() and test() throw lamina::error at the first NaN; with `infinity`, also at the
   /// first infinity. The error names the layer, the operator and the row, in test() also the
-  /// mini-batch and the sample. This works on the CPU only, makes evaluation slower, and needs the
-  /// include of <lamina/model/check_nan.hpp>.
+  /// mini-batch and the sample. The check works on the CPU only, makes evaluation slower, and needs
+  /// the include of <lamina/model/check_nan.hpp>.
   void check_nan(bool infinity = false) {
     constexpr const program_view& names = run_time_program<P>::view;
     constexpr bool can = requires { machine_.check_numbers(names, infinity); };

@@ -25,9 +25,9 @@ using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
 /// Runs a program forward and backward with a model that it does not change. It owns the gradients,
-/// and copies of the parameters that the program itself changes, such as the moving statistics of
-/// batch_norm. Each thread needs its own gradient machine. The design document of PaddlePaddle:
-/// GradientMachine.
+/// and it owns copies of the parameters that the program itself changes, such as the moving
+/// statistics of batch_norm. Each thread needs its own gradient machine. The design document of
+/// PaddlePaddle: GradientMachine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
@@ -122,7 +122,7 @@ class gradient_machine {
   }
 
   /// Returns the gradient of a parameter, with the shape of the parameter:
-  /// `g.gradient<"fc_0.w_0">()`. It is zero if the cost does not depend on the parameter.
+  /// `g.gradient<"fc_0.w_0">()`. The gradient is zero if the cost does not depend on the parameter.
   template <fixed_string Name>
   array<real> gradient() {
     constexpr int found = parameter_named<P>(Name.view());

@@ -58,11 +58,11 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
 
   /// Does the same, but shares each parameter that `other` has under the same name, so that
-  /// training one model changes both. Further models and a seed may follow: `model m{program,
-  /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A parameter is shared with the
-  /// first of these models that has it. It is a compile-time error if parameters with equal names
-  /// have different shapes, and if one of the models has no parameter for a name in
-  /// share_parameters_of<...>.
+  /// training one of the models changes the parameter of both. Further models and a seed may
+  /// follow: `model m{program, share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A
+  /// parameter is shared with the first of these models that has it. It is a compile-time error if
+  /// parameters with equal names have different shapes, and if one of the models has no parameter
+  /// for a name in share_parameters_of<...>.
   template <program_type Q, fixed_string... Layers, class... More>
   model(P net, shared_parameters<Q, Layers...> other, const More&... more)
       : model(net, as_argument(more)...) {
@@ -365,8 +365,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
 };
 
 // There is a single deduction guide, which also accepts, and thereby reports, options in braces.
-// Its parameters are on one line, because clang prints each line of it in an error. clang-format
-// off
+// Its parameters are on one line, because clang prints each line of it in an error.
+// clang-format off
 template <class P = left_out, class Seed = std::uint64_t, class... More>
 model(const P& = {}, const Seed& = 1, const More&...) -> model<detail::modelled_in<P>>;
 // clang-format on

@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// exponential_moving_average require. The spans have the engine's layout and include padding.
 ///   auto list = parameters_of(model);
 ///   average.update(list);                  // after each step, from the event handler
-///   auto guard = average.apply(list); // the model has averaged values while guard exists
+///   auto guard = average.apply(list);      // averaged values as long as guard exists
 template <program_type P>
 class parameter_list {
  public:

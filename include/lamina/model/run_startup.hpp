@@ -58,11 +58,11 @@ using parameter_letters = typename parameter_letters_of<S, Index>::type;
 }  // namespace detail
 
 /// Runs program `start` once, to set parameters of model `m`. The program creates parameters with
-/// the names of parameters of `m`, and writes to them with layer::store. It may also read, but not
-/// write, parameters of `sources`; if several models have a parameter of the same name, the first
-/// model's parameter is used. Operators draw random numbers with `seed`. All other parameters of
-/// `m` keep their values. The next training of `m` starts with new states of the optimizer. Throws
-/// lamina::error if an operator throws it. Fluid: exe.run(startup_program).
+/// the names of parameters of `m`, and writes to them with layer::store. The program may also read,
+/// but not write, parameters of `sources`; if several models have a parameter of the same name, the
+/// first model's parameter is used. Operators draw random numbers with `seed`. All other parameters
+/// of `m` keep their values. The next training of `m` starts with new states of the optimizer.
+/// Throws lamina::error if an operator throws it. Fluid: exe.run(startup_program).
 template <program_type S, program_type P, program_type... More>
 void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>&... sources) {
   constexpr bool faulty = is_faulty<S> || is_faulty<P>;

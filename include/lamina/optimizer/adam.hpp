@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With t = step + 1:
+/// Computes for each element of a parameter, in each step, with t = step + 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)

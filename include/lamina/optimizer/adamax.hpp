@@ -14,7 +14,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With t = step + 1:
+/// Computes for each element of a parameter, in each step, with t = step + 1:
 ///   moment = beta1 * moment + (1 - beta1) * grad
 ///   inf_norm = max(|grad|, beta2 * inf_norm + epsilon)
 ///   param -= learning_rate / (1 - beta1^t) * moment / inf_norm

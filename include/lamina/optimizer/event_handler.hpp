@@ -14,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// Holds a callable of any type that accepts an event, or no callable. It is used instead of
-/// std::function, whose header would make the include of lamina.hpp take 1.1 times as long
+/// Holds a callable of any type that accepts an event, or no callable. This class is used instead
+/// of std::function, whose header would make the include of lamina.hpp take 1.1 times as long
 /// (docs/compile_time.md, "Headers of others"). Copies share the callable and its state.
 class event_handler {
  public:

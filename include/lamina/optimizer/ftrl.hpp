@@ -13,8 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// Let n be the accumulator `squared` before the step, n' = n + grad^2 after it, and z the
-/// accumulator `linear`:
+/// Computes for each element of a parameter, in each step, where n is the accumulator `squared`
+/// before the step, n' = n + grad^2 the accumulator after it, and z the accumulator `linear`:
 ///   z += grad - (n'^-lr_power - n^-lr_power) / learning_rate * param;
 ///   param = (sign(z) * l1 - z) / (n'^-lr_power / learning_rate + 2 * l2) if |z| > l1, else 0.
 /// The learning rate must not be 0 in any step, because the equation divides by it. Source: McMahan

@@ -13,8 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// |param| and |u| are the L2 norms over all elements of a parameter; if one of them is 0, the
-/// ratio |param| / |u| is replaced by 1:
+/// Computes for each element of a parameter, in each step, where |param| and |u| are the L2 norms
+/// over all elements; if one norm is 0, |param| / |u| is replaced by 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   u = moment1 / (sqrt(moment2) + epsilon) + lamb_weight_decay * param

@@ -13,7 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// |param| and |grad| are the L2 norms over all elements of a parameter:
+/// Computes for each element of a parameter, in each step, where |param| and |grad| are the L2
+/// norms over all elements:
 ///   rate = learning_rate * lars_coeff * |param| / (|grad| + lars_weight_decay * |param|),
 ///          or learning_rate if one of the norms is 0
 ///   velocity = momentum * velocity + rate * (grad + lars_weight_decay * param)

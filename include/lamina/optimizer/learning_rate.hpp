@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/optimizer/learning_rate.hpp - a constant learning rate or a schedule, as one small value.
-// It is a struct with a kind instead of a std::variant, because an optimizer must be usable as a
-// constant and as a template argument.
+// The type is a struct with a kind instead of a std::variant, because an optimizer must be usable
+// as a constant and as a template argument.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -141,7 +141,7 @@ struct learning_rate {
     schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
   }
 
-  /// Calls scheduled(); it is compiled only once.
+  /// Calls scheduled() at run time.
   LAMINA_API LAMINA_COLD double scheduled_now(std::int64_t step) const;
   constexpr double scheduled(std::int64_t step) const {
     const float fa = static_cast<float>(a), fb = static_cast<float>(b);

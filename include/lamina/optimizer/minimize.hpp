@@ -55,8 +55,8 @@ concept has_powers = requires(const Opt& opt) {
   opt.powers();
 };
 
-/// Whether the scalar arguments, apart from the first, are the same in each step. The first must be
-/// the learning rate itself if that changes.
+/// Whether the scalar arguments of `update`, apart from the learning rate, are the same in each
+/// step. If the learning rate changes, the first argument must be the learning rate itself.
 template <class Opt>
 constexpr bool numbers_stay(const Opt& opt) {
   using traits = optimizer::traits<Opt>;
@@ -284,14 +284,15 @@ namespace optimizer {
 /// Records the gradients of a cost, which must be a scalar of the current block, and then the
 /// update of every trainable parameter. If there is a `choice`, only the parameters that it selects
 /// are updated; a choice is only, prefix, except, a handle of create_parameter or a tuple of such
-/// handles. This makes a training step part of a program, usually in a loop that reads
-/// mini-batches. The values that change from step to step are computed by operators
-/// (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (as in adam),
-/// and the factors of gradients that are clipped by norm. The variable @LR_DECAY_COUNTER@ counts
-/// the steps. The learning rate may be any variable of the program with one float element:
-/// `sgd{.learning_rate = rate}`. The other scalar arguments of a custom optimizer must be the same
-/// in each step; otherwise the compiler reports an error. Its learning rate may be corrected by
-/// powers of two numbers: `std::array<float, 2> powers() const`. Fluid: Optimizer.minimize.
+/// handles. So the program contains a training step, usually in a loop that reads mini-batches. The
+/// values that change from step to step are computed by operators (optimizer/step_operators.hpp):
+/// the learning rate of a schedule, its correction (as in adam), and the factors of gradients that
+/// are clipped by norm. The variable @LR_DECAY_COUNTER@ counts the steps. The learning rate may be
+/// any variable of the program with one float element: `sgd{.learning_rate = rate}`. The other
+/// scalar arguments of a custom optimizer must be the same in each step; otherwise the compiler
+/// reports an error. The learning rate may be corrected by powers of two numbers, which the
+/// optimizer's member powers() returns: `std::array<float, 2> powers() const`. Fluid:
+/// Optimizer.minimize.
 template <class Opt, class T, class R, int... D, class... Choice>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line,
                              const Choice&... choice) {

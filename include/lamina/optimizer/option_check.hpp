@@ -29,8 +29,8 @@ struct option_fault {
 
 inline constexpr double largest_option = 3.4028234663852886e38;
 
-/// Checks the decay of a moving average. It must be in [0, 1): with 1 the average would never
-/// change.
+/// Checks the decay of a moving average. The decay must be in [0, 1): with 1 the average would
+/// never change.
 LAMINA_COLD constexpr option_fault decay_fault(const char* name, double value) {
   if (value >= 0 && value < 1) return {};
   return {name, "at least 0 and below 1", value};

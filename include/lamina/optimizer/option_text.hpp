@@ -33,7 +33,7 @@ struct option_values {
   const float* scalars = nullptr;
   const std::int64_t* steps = nullptr;
   std::size_t count = 0, step_count = 0;
-  const char* const* names = nullptr;  // the names of all scalars except the first
+  const char* const* names = nullptr;  // the names of all scalars except the rate
   std::size_t name_count = 0;
   const float* initial_states = nullptr;
   std::size_t state_count = 0;

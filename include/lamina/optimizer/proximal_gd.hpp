@@ -14,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// Returns sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2). This x minimises (x - z)^2 / 2 +
-/// rate * (l1 * |x| + l2 * x^2 / 2).
+/// Returns sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2). The result is the x that minimises
+/// (x - z)^2 / 2 + rate * (l1 * |x| + l2 * x^2 / 2).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T proximal(T z, T rate, T l1, T l2) {
   return math::sign(z) * (math::max)(math::abs(z) - rate * l1, T(0)) / (T(1) + rate * l2);

@@ -9,11 +9,11 @@
 //     }
 //   };
 //
-// is a complete optimizer. It may also have these members: `states`, the names of its accumulators,
-// which `update` takes by reference after the gradient; `scalars(step)`, the scalar arguments of a
-// step, which are the last arguments of `update`; `own_fault()`, which finds options outside of
-// their range; `initial_state`, `type`, `regularization`, `clip` and `selected_rows`, which are
-// explained below.
+// is a complete optimizer. An optimizer may also have these members: `states`, the names of its
+// accumulators, which `update` takes by reference after the gradient; `scalars(step)`, the scalar
+// arguments of a step, which are the last arguments of `update`; `own_fault()`, which finds options
+// outside of their range; `initial_state`, `type`, `regularization`, `clip` and `selected_rows`,
+// which are explained below.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,8 +31,8 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/program/param_attr.hpp>
 
-// For g++ an empty base in `adam{.learning_rate = 1e-3f}` is a member without initialiser. Its
-// warning is about the user's line, so the pragma must stay in effect after this header.
+// For g++ an empty base in `adam{.learning_rate = 1e-3f}` is a member without initialiser. g++
+// warns about this at the user's line, so the pragma must stay in effect after this header.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
@@ -242,8 +242,8 @@ struct traits {
                                                     const T* norm = nullptr) {
     spread(param, grad, state, scalar, norm, state_index{}, scalar_index{});
   }
-  /// Calls Opt::normed with the states and scalars in arrays. It returns the value for one element
-  /// whose norm over all elements the update needs, and changes no state.
+  /// Calls Opt::normed with the states and scalars in arrays. Returns its result for one element,
+  /// and changes no state; the update needs the norm of these results over all elements.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* scalar) {
     static_assert(has_norms, "lamina: this optimizer needs no norms");

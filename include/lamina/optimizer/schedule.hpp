@@ -29,7 +29,7 @@ constexpr double periods(std::int64_t step, std::int64_t steps, bool staircase) 
                    : static_cast<double>(step) / static_cast<double>(steps);
 }
 
-/// Returns x^y. It is a constant expression if y is 0 or 1.
+/// Returns x^y. The call is a constant expression if y is 0 or 1.
 constexpr double power_of(double x, double y) { return y == 0 ? 1 : y == 1 ? x : std::pow(x, y); }
 
 /// The rate is learning_rate * d_model^-0.5 * min(s^-0.5, s * warmup_steps^-1.5), here with s =

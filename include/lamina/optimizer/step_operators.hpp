@@ -63,8 +63,8 @@ constexpr bool is_constant(const learning_rate& r) {
   return r.kind == schedule_kind::constant && r.warmup_steps == 0;
 }
 
-/// Records the attributes of decayed_learning_rate and returns the position of the first. A
-/// boundary above the largest int is stored as the largest int, a step that no training reaches.
+/// Records the attributes of decayed_learning_rate and returns their position. A boundary above the
+/// largest int is stored as the largest int, a step that no training reaches.
 constexpr int rate_attributes(program_builder& b, const learning_rate& r, float beta1,
                               float beta2) {
   constexpr std::int64_t most = 0x7fffffff;

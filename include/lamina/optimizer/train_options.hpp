@@ -42,7 +42,8 @@ struct train_options {
   // With check_nan, training ends with an error at the first NaN in data, activations, gradients or
   // parameters; with check_infinity, also at the first infinity. The error names the layer,
   // operator, mini-batch and sample, and the model has the parameters from before the mini-batch.
-  // This costs time, works on the CPU only, and needs the include of <lamina/model/check_nan.hpp>.
+  // The check takes time, works on the CPU only, and needs the include of
+  // <lamina/model/check_nan.hpp>.
   bool check_nan = false;
   bool check_infinity = false;
   checkpoint_options checkpoint{};

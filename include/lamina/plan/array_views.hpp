@@ -28,8 +28,7 @@ template <int Variables, int Instructions>
 struct array_views {
   int numbers[bound(Variables)];         // by variable: the number of its view, or -1
   slot_memory memory[bound(Variables)];  // by array
-  bool refers[bound(Instructions)];      // by instruction: whether it writes an array slot by
-                                         // storing an address
+  bool refers[bound(Instructions)];      // by instruction: it stores an address in a slot
   int count;
 
   /// Returns the number of variable v among the views, or -1 if v is not a view.

@@ -18,7 +18,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 /// Where the variables are read. Both arrays are indexed by variable: `owners` has the innermost
 /// block that contains the variable and all its readers, and `frames` the body of the loop that
-/// keeps the variable's value per iteration, or -1. A program of one block does not need either.
+/// keeps the variable's value per iteration, or -1. A program of one block needs neither array.
 template <int Variables>
 struct block_reach {
   int owners[bound(Variables)];

@@ -63,7 +63,7 @@ struct call_program {
   static constexpr auto numbers = detail::number_calls<P>();
   static constexpr program_desc collected = detail::collect_calls<P, numbers>();
   static constexpr auto desc = freeze<collected.count>(collected);
-  /// The program that kernels get. Its variables, names and texts are those of run_time_program,
+  /// The program that kernels get. The variables, names and texts are shared with run_time_program,
   /// because error messages name the layer and the variable of a call, and attributes may be texts.
   static constexpr program_view view = [] {
     program_view made = view_of(desc);

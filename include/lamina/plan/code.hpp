@@ -13,7 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// What a statement reads as an operand; expression/expression.hpp explains each source.
+/// The source from which a statement reads an operand; expression/expression.hpp explains each
+/// kind.
 enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
 
 /// One operand of a statement. `index` is the number of a group argument or, for source `value`,
@@ -57,7 +58,7 @@ struct code_table {
   code_counts count;
   statement_code statements[2 * lowered_limits.instructions];
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
-  int arguments[lowered_limits.operands + lowered_limits.results];      // see plan_view
+  int arguments[lowered_limits.operands + lowered_limits.results];      // see plan_view.hpp
   argument_use uses[lowered_limits.operands + lowered_limits.results];  // by argument
   group_code groups[lowered_limits.instructions];
 };

@@ -3,10 +3,10 @@
 //
 // Groups are numbered in the order of their heads, which are the instructions that begin them. Let
 // g be the latest group among the groups that compute the operands of a pointwise instruction. The
-// instruction joins g if g has the same loop sizes and is not a call of a kernel. Its other
-// operands come from earlier groups, so to run the groups by their numbers respects all
-// dependences. Another such group of pointwise instructions is merged into g if no group before g
-// reads its values. The rule is greedy: it needs no search and takes linear time.
+// instruction joins g if g has the same loop sizes and is not a call of a kernel. The instruction's
+// other operands come from earlier groups, so running the groups in the order of their numbers
+// respects all dependences. Another such group of pointwise instructions is merged into g if no
+// group before g reads its values. The rule is greedy: it needs no search and takes linear time.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/image_operators.hpp - operators on images that only plans contain. Lowering replaces
-// an operator such as batch_norm by several of them, so that the pointwise ones can be fused with
-// neighbouring operators.
+// an operator such as batch_norm by several of these operators, so that the pointwise parts can be
+// fused with neighbouring operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 /// Computes the values per channel that batch_norm's normalisation needs: SavedMean, SavedVariance
 /// (the reciprocal standard deviation), MeanOut and VarianceOut as in batch_norm, and Factor =
 /// Scale * SavedVariance. The statistics are computed from the batch X; without X, the given Mean
-/// and Variance are used. It has the attributes of batch_norm.
+/// and Variance are used. The operator has the attributes of batch_norm.
 struct batch_norm_factor : operator_definition {
   static constexpr const char* type = "batch_norm_factor";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -43,7 +43,7 @@ struct channel_normalize : pointwise {
 /// channel_normalize_grad needs. With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h
 /// and Bias@GRAD = sum dY. Share = Bias@GRAD / count and Slope = Scale@GRAD / count *
 /// SavedVariance, where count is the number of elements per channel; both are 0 if the statistics
-/// are given. Factor = Scale * SavedVariance. It has the attributes of batch_norm.
+/// are given. Factor = Scale * SavedVariance. The operator has the attributes of batch_norm.
 struct batch_norm_grads : operator_definition {
   static constexpr const char* type = "batch_norm_grads";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -80,8 +80,8 @@ struct column_normalize_grad : channel_normalize_grad {
   }
 };
 
-/// Computes the gradient of the filters of conv2d, depthwise_conv2d and conv3d. It has the
-/// attributes of these operators.
+/// Computes the gradient of the filters of conv2d, depthwise_conv2d and conv3d. The operator has
+/// the attributes of these operators.
 struct conv_filter_gradient_sum : operator_definition {
   static constexpr const char* type = "conv_filter_gradient";
   static constexpr std::array<slot_desc, 2> inputs{{{"Input"}, {"Output@GRAD"}}};

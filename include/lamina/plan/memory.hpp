@@ -48,8 +48,8 @@ struct no_rows_apart {
 /// memory of a block follows the memory of the enclosing block; sibling blocks share memory. Values
 /// that an iteration keeps for its gradient are in the frame of that iteration, its separate
 /// memory. Values with the same elements share memory (aliasing.hpp). In a block that `RowsApart`
-/// marks, a value may reuse the memory of another value only if both have the same width: row r of
-/// one then never overlaps other rows of the other.
+/// marks, a value may reuse the memory of another value only if both have the same width: then row
+/// r of one value overlaps only row r of the other value.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto plan_memory() {

@@ -44,8 +44,8 @@ constexpr parts_form cost_form(const parts_rule& rule, const quotient& q, int me
   if (met >= 0) return {rule, q, number_fault::rows_meet, met};
   return {rule, q, number_fault::none, -1};
 }
-/// Returns the form of a metric. It has no gradients, so a denominator may depend on trained
-/// parameters.
+/// Returns the form of a metric. A metric has no gradients, so its denominator may depend on
+/// trained parameters.
 constexpr parts_form metric_form(const parts_rule& rule, const quotient& q, int met) {
   using detail::number_fault;
   if (!q && !rule.fits) return {rule, q, rule.fault, rule.op};

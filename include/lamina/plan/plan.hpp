@@ -109,7 +109,8 @@ constexpr auto find_fed() {
 }  // namespace detail
 
 /// The schedule of a program: groups in order, their code, the groups that share a kernel, and the
-/// position of every variable. It consists of data; expression/ converts its groups to C++ types.
+/// position of every variable. The members are data only; expression/ converts the groups to C++
+/// types.
 template <program_type P>
 struct plan {
   using program = P;

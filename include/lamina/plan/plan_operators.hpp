@@ -80,9 +80,9 @@ struct transposed_panels : plan_copy {
   static constexpr bool knows_panels = true;
 };
 
-/// Writes the scalar arguments of an update, one per attribute, to consecutive memory. It is used
-/// if operators compute some of them: the learning rate, which is multiplied by the attribute
-/// learning_rate, or the scale of the gradient.
+/// Writes the scalar arguments of an update, one per attribute, to consecutive memory. The plan
+/// contains it if operators compute some of the arguments: the learning rate, which is multiplied
+/// by the attribute learning_rate, or the scale of the gradient.
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";
   static constexpr std::array<slot_desc, 2> inputs{
@@ -93,7 +93,7 @@ struct update_numbers : operator_definition {
 };
 
 /// Computes, for each row, the concatenation of the rows of X in the window of a sequence_conv. The
-/// convolution is the product of this matrix with the filter. It has the attributes of
+/// convolution is the product of this matrix with the filter. The operator has the attributes of
 /// sequence_conv.
 struct sequence_windows : operator_definition {
   static constexpr const char* type = "sequence_windows";

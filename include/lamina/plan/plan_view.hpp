@@ -18,8 +18,7 @@ struct plan_view {
   const int* kernel_of;             // by group: the number of its kernel
   const group_code* code;           // by group; its `arguments` is an index into `arguments`
   const instruction* instructions;  // the instructions of a group are adjacent
-  const int* arguments;             // a plan variable, a constant (below -1), or -1 for an empty
-                                    // slot
+  const int* arguments;             // plan variables, constants (below -1) or -1 (empty)
   const int* operands;              // by operand, with the same meaning as in `arguments`
   const int* results;               // by result: its plan variable, or -1
   const plan_variable* variables;

@@ -13,10 +13,10 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
 
-/// Returns the type in which a program computes: float64 if all its parameters of real numbers (or,
-/// if it has none, all its data of real numbers) are float64, otherwise float32. Casts and metrics
-/// may make variables of the other type, which kernels read and write element by element. Accepts a
-/// program_desc or a program_view.
+/// Returns the type in which a program computes. It is float64 if all parameters of real numbers
+/// are float64, otherwise float32. In a program without such parameters, the data layers decide.
+/// Casts and metrics may make variables of the other type, which kernels read and write element by
+/// element. Accepts a program_desc or a program_view.
 template <class Program>
 constexpr dtype real_type(const Program& p) {
   bool has_double = false;

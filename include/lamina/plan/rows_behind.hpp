@@ -292,8 +292,8 @@ class rows_behind {
 /// How a number for a whole mini-batch follows from the numbers for its parts.
 struct parts_rule {
   /// The row domain whose rows weight the parts of a mean: the weight of a part is its number of
-  /// rows in this domain. It is the batch if the number depends on rows of several domains or of
-  /// none.
+  /// rows in this domain. The domain is the batch if the number depends on rows of several domains
+  /// or of none.
   int domain;
   bool mixes;    // the number depends on the rows of several domains
   bool is_sum;   // the number is a sum over rows, so the numbers for the parts are added up

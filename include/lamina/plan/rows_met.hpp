@@ -11,8 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Whether an operator, recorded by layer::gradients, is the gradient of a mean over rows. Its
-/// results depend on the number of rows in the mini-batch.
+/// Whether an operator, recorded by layer::gradients, is the gradient of a mean over rows. The
+/// results of such an operator depend on the number of rows in the mini-batch.
 constexpr bool is_share_of_mean(const program_desc& p, const operator_desc& op) {
   return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
          op.schema->facts.reduces == row_reduction::mean &&

@@ -79,8 +79,8 @@ template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_layout layout_of_variable =
     layout_of<Plan>(Plan::lowered.variables[V].root);
 
-/// Whether variable V of a program still has its value after a run. It may not if the variable is
-/// neither returned nor named: after its last reader, its memory is reused for other variables.
+/// Whether variable V of a program still has its value after a run. If the variable is neither
+/// returned nor named, its memory may be reused for other variables after its last reader.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
   constexpr int v = plan<P>::lowered.variables[V].root;

@@ -74,10 +74,10 @@ constexpr void require_visible(program_builder& b, int variable, int line) {
 
 }  // namespace detail
 
-/// The base of every handle: a C++ object that names a variable of the program. It stores the block
-/// in which the object was made: if the body of a loop assigns to a handle of an outer block, the
-/// loop carries the variable to the next iteration. Only the handle itself can notice this
-/// assignment (operators/control/block/layer_while.hpp).
+/// The base of every handle: a C++ object that names a variable of the program. The member `home`
+/// is the block in which the object was made: if the body of a loop assigns to a handle of an outer
+/// block, the loop carries the variable to the next iteration. Only the handle itself can notice
+/// this assignment (operators/control/block/layer_while.hpp).
 struct variable_handle {
   program_builder* builder;
   int id;

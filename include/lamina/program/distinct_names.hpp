@@ -2,8 +2,8 @@
 // lamina/program/distinct_names.hpp - finds two variables with the same name.
 //
 // Most names cannot collide: generated names differ, two layers with the same user name get
-// different numbers, and a parameter with the name of an earlier one is shared on purpose. Three
-// cases remain. A layer may have a user name that equals a generated name, such as "fc_0". A
+// different numbers, and two parameters with the same user name are one shared parameter by design.
+// Three cases remain. A layer may have a user name that equals a generated name, such as "fc_0". A
 // parameter may have the name of an earlier layer. A layer or parameter may have the name of a data
 // layer. Such names are mistakes, because in a file both variables would become one.
 #pragma once

@@ -26,7 +26,7 @@ enum class initializer_kind : std::uint8_t {
 struct initializer {
   initializer_kind kind = initializer_kind::by_layer;
   double a = 0, b = 0;            // constant: value; uniform: low, high; normal: mean, deviation
-  bool uniform = true;            // xavier and msra: uniform or normal
+  bool uniform = true;            // xavier and msra: draw from U, not from N
   float fan_in = 0, fan_out = 0;  // xavier and msra: 0 means "from the shape"
   int seed = 0;                   // 0: the program's seed
   const float* values = nullptr;  // array: row-major values with static storage
@@ -53,8 +53,8 @@ constexpr initializer truncated_normal(float mean = 0, float deviation = 1, int 
   return {.kind = initializer_kind::truncated_normal, .a = mean, .b = deviation, .seed = seed};
 }
 /// Draws each element from U(-r, r) with r = sqrt(6 / (fan_in + fan_out)) or, if not `uniform`,
-/// from N(0, 2 / (fan_in + fan_out)). A fan of 0 means: the number of inputs or outputs by the
-/// shape. Source: Glorot and Bengio 2010. Fluid: XavierInitializer.
+/// from N(0, 2 / (fan_in + fan_out)). If a fan is 0, the number of inputs or outputs follows from
+/// the parameter's shape. Source: Glorot and Bengio 2010. Fluid: XavierInitializer.
 constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_out = 0,
                              int seed = 0) {
   return {.kind = initializer_kind::xavier,
@@ -64,8 +64,8 @@ constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_ou
           .seed = seed};
 }
 /// Draws each element from U(-r, r) with r = sqrt(6 / fan_in) or, if not `uniform`, from N(0, 2 /
-/// fan_in). A fan of 0 means: the number of inputs by the shape. Source: He et al. 2015. Fluid:
-/// MSRAInitializer.
+/// fan_in). If fan_in is 0, the number of inputs follows from the parameter's shape. Source: He et
+/// al. 2015. Fluid: MSRAInitializer.
 constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) {
   return {.kind = initializer_kind::msra, .uniform = uniform, .fan_in = fan_in, .seed = seed};
 }

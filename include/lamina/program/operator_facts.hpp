@@ -24,7 +24,7 @@ enum class row_rule : std::uint8_t {
 enum class row_origin : std::uint8_t {
   operands,        // the rows of the operands, or rows that are computed from them
   second_operand,  // the second operand's rows if their type is the result's, else new rows
-  handed_over,     // the rows of the operand, also for the variable to which a loop assigns
+  handed_over,     // the rows of the operand, which the assigned variable takes over
   array_slot,      // the rows of the array's element at the index, which is the second operand
   ranked,          // the rows of the sequences from which the rank table was made
   ranks            // no rows: the result is the rank table of the operand's sequences
@@ -76,7 +76,7 @@ enum class block_rule : std::uint8_t {
   branch,  // runs the block if a condition holds
   branch_gradient,
   loop,          // runs the block while a condition holds
-  loop_gradient  // runs the block once per iteration of the loop, from the last to the first
+  loop_gradient  // runs the block once per iteration of the loop, the last iteration first
 };
 
 /// Whether an operator is computed on the host when a program runs on a device.
@@ -86,7 +86,7 @@ enum class host_rule : std::uint8_t {
   always   // on the host, which knows the result without the values of the inputs
 };
 
-/// All facts of an operator. They are a member of its schema.
+/// All facts of an operator. The schema of the operator contains them.
 struct operator_facts {
   row_rule rows;
   row_origin origin;

@@ -51,10 +51,11 @@ struct any_argument {
   template <class T>
   constexpr operator T&&() const;  // NOLINT: it converts
 };
-/// Whether a record function takes arguments other than one block. It is false for a function with
-/// a mistake in its body, which no arguments can call; the compiler has already reported that
-/// mistake. A function that accepts a block is not tested with other arguments, because if its
-/// parameter is `auto` the compiler would compile the body for a wrong type.
+/// Whether a record function takes arguments other than one block. The value is false for a
+/// function with a mistake in its body, which cannot be called with any arguments; the compiler has
+/// already reported that mistake. A function that accepts a block is not tested with other
+/// arguments, because if its parameter is `auto` the compiler would compile the body for a wrong
+/// type.
 template <class F>
 inline constexpr bool accepts_others =
     std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||

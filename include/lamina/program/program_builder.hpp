@@ -31,8 +31,8 @@ struct key_counter {
   int next;
 };
 
-/// Whether two texts are equal. It compares from the front, because most pairs differ in an early
-/// character.
+/// Whether two texts are equal. The comparison starts at the front, because most pairs differ in an
+/// early character.
 constexpr bool is_same_text(const char* a, const char* b) {
   for (; *a == *b && *a != 0; ++a) ++b;
   return *a == *b;
@@ -55,8 +55,8 @@ struct own_name_entry {
   int parameter;  // the parameter variable with this name, or -1
 };
 
-/// What the builder stores per parameter in addition to its parameter_desc: the initializer and the
-/// user's line.
+/// Per parameter, the data that its parameter_desc does not contain: the initializer and the user's
+/// line.
 struct parameter_origin {
   lamina::initializer initializer;
   int line;
@@ -358,10 +358,10 @@ struct program_builder {
   static constexpr attribute_value as_attribute(bool v) { return {v ? 1.0 : 0.0, 0, 0}; }
 };
 
-/// Makes a program from another: a full copy that `Change` modifies through the builder. It takes
-/// template arguments instead of function arguments, because compilers cache the value of a call
-/// without arguments. The initialiser of a static member, which calls it, is evaluated more than
-/// once.
+/// Makes a program from another: a full copy that `Change` modifies through the builder. The
+/// function takes template arguments instead of function arguments, because compilers cache the
+/// value of a call without arguments. The initialiser of a static member, which calls it, is
+/// evaluated more than once.
 template <const program_desc& From, void (*Change)(program_builder&)>
 constexpr program_desc changed() {
   program_desc made = From;

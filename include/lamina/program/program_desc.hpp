@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The name of a layer or variable: given by the user and stored in the pool of characters, or
 /// generated as key + "_" + number, as Fluid's unique_name does.
 struct name_desc {
-  const char* key;  // of a generated name; null: given by the user
+  const char* key;  // key of a generated name; null for a user's name
   int offset, length;
   int number;  // the number after the key; -1: none
   int output;  // the variable that the latest layer of this name returned, or -1
@@ -239,9 +239,9 @@ struct program_view {
   int cost;
   bool is_test;
   bool is_read;  // read from a file: the shapes of results and sequences are known only in a run
-  /// A unique number for every program that was read from a file. It distinguishes a program from
-  /// an earlier program that was at the same address. It is 0 for recorded programs, whose
-  /// addresses are unique.
+  /// A unique number for every program that was read from a file. With this number, code can
+  /// distinguish a program from an earlier program that was at the same address. The number is 0
+  /// for recorded programs, whose addresses are unique.
   std::uint64_t reading = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/rollback.hpp - removes what was recorded after a given point.
+// lamina/program/rollback.hpp - removes the records that were added after a given point.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/program/row_renaming.hpp - gives rows of one type but different numbers separate domains.
 //
-// For example, tokens<"beam"> are the hypotheses of a beam search, before and after a step. They
-// have one C++ type, so recording gives them one row domain. But each step selects its own number
-// of hypotheses, whereas values computed from the previous hypotheses keep the previous rows. So
-// each operator that makes rows gets a new domain for them, and so do the values computed from
-// these rows. If a loop carries a variable with such rows, the variable has a separate domain too.
-// The `assign` before the loop, and the `assign` at the end of the loop's body, copy rows to this
-// domain when they copy the value.
+// For example, tokens<"beam"> are the hypotheses of a beam search, before and after a step. All
+// these rows have one C++ type, so recording gives them one row domain. But each step selects its
+// own number of hypotheses, whereas values computed from the previous hypotheses keep the previous
+// rows. So each operator that makes rows gets a new domain for them, and so do the values computed
+// from these rows. If a loop carries a variable with such rows, the variable has a separate domain
+// too. The `assign` before the loop, and the `assign` at the end of the loop's body, copy rows to
+// this domain when they copy the value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -293,7 +293,8 @@ class row_renaming {
 }  // namespace detail
 
 /// Gives rows of one type but different numbers separate domains, as the top of this file explains.
-/// It runs after the record function. A program in which no operator makes rows is not changed.
+/// Recording calls it after the record function. A program in which no operator makes rows is not
+/// changed.
 constexpr void rename_rows(program_builder& b) {
   bool any = false;
   for (int k = 0; k < b.operators.count && b.domains.count > 2 && !any; ++k)

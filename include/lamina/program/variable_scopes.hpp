@@ -11,8 +11,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Records a mistake if an operator reads a variable outside of the variable's block, or if the
-/// record function returns such a variable. It finds mistakes that the checks of handles, which
-/// know the line, have missed.
+/// record function returns such a variable. The checks of handles, which also report the line, do
+/// not find all such mistakes.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
@@ -70,7 +70,8 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // The loop does not keep a data layer outside of it: each mini-batch overwrites the data.
+          // A data layer outside of the loop is not kept per iteration: each mini-batch overwrites
+          // the data.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;

@@ -106,8 +106,8 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
   return &detail::no_elements<>;
 }
 
-/// Reports a decorator function that was not called, as in `reader | shuffle`. Its return type is
-/// that of the decorated reader, so that there is only one error.
+/// Reports a decorator function that was not called, as in `reader | shuffle`. The return type is
+/// the type of the decorated reader, so that there is only one error.
 template <readable R, class Make, class... Option>
 auto operator|(R&& reader, adaptor<Make> (&)(Option...))
     -> decltype(std::declval<const Make&>()(share(std::forward<R>(reader)))) {

@@ -95,8 +95,8 @@ struct yields<R> {
 template <class R>
 using yield_of = typename detail::yields<R>::type;
 
-/// One pass over a reader of type R: a move-only input range. It keeps the objects from which it
-/// reads alive. The exception is a reader that was passed to begin_pass as an lvalue: it must
+/// One pass over a reader of type R: a move-only input range. A pass keeps the objects from which
+/// it reads alive. The exception is a reader that was passed to begin_pass as an lvalue: it must
 /// outlive the pass.
 template <class R>
 class pass {

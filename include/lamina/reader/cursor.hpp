@@ -18,8 +18,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// One pass over a reader, element by element: `while (c.next()) use(c.take());`. The cursor does
 /// not read ahead: only next() computes an element, so a caller that stops after n elements does
-/// not wait for element n + 1. It may be moved before the first next(). R is the stored type of a
-/// reader, see share().
+/// not wait for element n + 1. A cursor may be moved only before the first next(). R is the stored
+/// type of a reader, see share().
 template <class R>
 class cursor {
  public:

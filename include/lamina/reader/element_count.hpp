@@ -14,9 +14,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// A number of elements, made from any integer type. It is needed because a parameter of type
-/// std::size_t would convert -5 to 2^64 - 5 without an error, and a batch of that size would hold
-/// all data at once.
+/// A number of elements, made from any integer type. The class is needed because a parameter of
+/// type std::size_t would convert -5 to 2^64 - 5 without an error, and a batch of that size would
+/// hold all data at once.
 class element_count {
  public:
   template <std::integral T>

@@ -40,8 +40,8 @@ class first_n_reader {
   std::uint64_t count_;
 };
 
-/// Yields the first `elements` elements of each pass, or all if the pass is shorter. It does not
-/// read a further element of the source. With it, an endless reader has passes that end. Throws
+/// Yields the first `elements` elements of each pass, or all if the pass is shorter. No further
+/// element of the source is read. With first_n, an endless reader has passes that end. Throws
 /// lamina::error for a negative number. Fluid: firstn.
 inline auto first_n(element_count elements) {
   const std::uint64_t count = elements.at_least(0, "first_n");

@@ -80,7 +80,7 @@ class [[nodiscard]] generator {
     }
 
     // For fragile types, `co_yield {a, b}` calls a constructor of `fields`, whose arguments g++
-    // destroys only once. It always selects this overload, because the other overloads are
+    // destroys only once. This overload is always selected, because the other overloads are
     // templates, whose arguments are not deduced from braces.
     struct fields {
       template <class... F>

@@ -61,9 +61,9 @@ class mapped_reader {
 /// Yields f(a, b, ...) for the elements a, b, ... at the same position of the readers, and stops
 /// with the shortest reader. A function may have three further parameters, f(a, b, ..., position,
 /// pass, random): the position of the elements and the number of the pass, both std::uint64_t, and
-/// a reader::random&. Its random numbers depend only on the seed, the pass and the position, so
-/// they are the same after a resume; numbers from the function's own generator would depend on the
-/// elements read before. Fluid: map_readers.
+/// an object of type reader::random&. Random numbers from this object depend only on the seed, the
+/// pass and the position, so they are the same after a resume. Numbers from a generator inside the
+/// function would depend on the elements read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
   constexpr bool accepts = detail::accepts_elements<F&, reader_element_t<R>...> ||

@@ -15,8 +15,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Random numbers that depend only on a seed, the number of the pass and the position of the
-/// element. They are the same in each run, in any thread, and after a resume. The class satisfies
-/// std::uniform_random_bit_generator, so the distributions of <random> accept it.
+/// element. So the numbers are the same in each run, in any thread, and after a resume. The class
+/// satisfies std::uniform_random_bit_generator, so the distributions of <random> accept it.
 class random {
  public:
   using result_type = std::uint32_t;

@@ -74,7 +74,7 @@ class shuffled_reader {
 
  private:
   // A std::vector<bool> returns no references to elements, so a bool is wrapped. Other elements are
-  // not wrapped: their vector then has the same type as that of batch(), which saves compile time.
+  // not wrapped, so that their vector has the same type as the vectors of batch().
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }
@@ -113,8 +113,8 @@ class shuffled_reader {
 /// Repeatedly fills a buffer with `buffer` elements and yields them in random order; the last
 /// buffer of a pass may be shorter. If the buffer is at least as long as the pass, every order of
 /// the elements is equally likely. The order depends only on the seed and the pass number: passes
-/// differ in their order, and a second run repeats the orders of the first. Throws lamina::error
-/// for a buffer size below 1. Fluid: shuffle.
+/// differ in their order, and a second run repeats the orders of the first run. Throws
+/// lamina::error for a buffer size below 1. Fluid: shuffle.
 inline auto shuffle(element_count buffer, std::uint64_t seed = 0) {
   const std::size_t buffer_size = buffer.at_least(1, "shuffle");
   auto make = [buffer_size, seed]<class R>(std::shared_ptr<R> reader) {

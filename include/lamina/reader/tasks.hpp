@@ -85,14 +85,14 @@ class tasks_reader {
   std::shared_ptr<const F> open_;
 };
 
-/// Yields the samples of the chunks that a `distributed::task_queue` assigns to this process, one
-/// chunk after the other. A chunk is named by a text; open(chunk) returns a reader of its samples,
-/// for example of the file with that name. The queue must outlive the reader, and the options of
-/// training must contain `.tasks = &queue`. A pass ends when no chunk is left. The queue compares
-/// the samples that this reader has yielded with the samples that updates have used, to know which
-/// chunks are finished. So no adaptor after this reader may change the number of samples or read in
-/// other threads (buffered, xmap); use such adaptors in `open`. An exception of a chunk's reader
-/// ends the pass with an error that names the chunk.
+/// Yields the samples of the chunks that a `distributed::task_queue` assigns to this process, chunk
+/// by chunk. A chunk is named by a text; open(chunk) returns a reader of its samples, for example
+/// of the file with that name. The queue must outlive the reader, and the options of training must
+/// contain `.tasks = &queue`. A pass ends when no chunk is left. The queue compares the samples
+/// that this reader has yielded with the samples that updates have used, to know which chunks are
+/// finished. So no adaptor after this reader may change the number of samples or read in other
+/// threads (buffered, xmap); use such adaptors in `open`. An exception of a chunk's reader ends the
+/// pass with an error that names the chunk.
 template <class Queue, class F>
 requires requires(const F& open, const std::string& chunk) { open(chunk); }
 auto tasks(Queue& queue, F open) { return tasks_reader<Queue, F>(queue, std::move(open)); }

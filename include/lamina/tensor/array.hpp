@@ -28,8 +28,8 @@ concept elements_in_shape = requires(const A& a) {
 };
 
 /// The result of `parameter<"name">()` and `gradient<"name">()`: elements in row-major order and
-/// their shape. It converts to and from xtensor's xarray. The conversions are templates that name
-/// no type of xtensor, so this header does not include xtensor.
+/// their shape. An array converts to and from xtensor's xarray. The conversions are templates that
+/// name no type of xtensor, so this header does not include xtensor.
 template <class T>
 class array {
  public:

@@ -25,8 +25,8 @@ concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
 
 /// The result of `activation<"name">()`: refers to a variable in a machine's memory, without a
 /// copy. The next run of the machine overwrites the elements. Inner dimensions are contiguous; rows
-/// of the outermost dimension are `stride()` elements apart. It converts to xtensor's xarray by a
-/// copy. Without a copy, xt::adapt makes an expression from `data()`, `size()` and the shape, but
+/// of the outermost dimension are `stride()` elements apart. A view converts to xtensor's xarray by
+/// a copy. Without a copy, xt::adapt makes an expression from `data()`, `size()` and the shape, but
 /// only if `contiguous()`. An index outside of the shape throws lamina::error unless NDEBUG is
 /// defined.
 template <class T, std::size_t Rank>

@@ -75,7 +75,8 @@ class lod {
       for (std::size_t& at : rows) at = levels_[below][at];
     return rows;
   }
-  /// Returns the LoD without its last level. Its rows are the sequences of that level.
+  /// Returns the LoD without its last level. The rows of the result are the sequences of that
+  /// level.
   lod above() const {
     require_level(0);
     lod r(*this);

@@ -15,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Holds the values of variables by name. An unknown name is looked up in the parent, which must
+/// Stores the values of variables by name. An unknown name is looked up in the parent, which must
 /// outlive this scope. References to a variable stay valid until drop() removes it.
 class scope {
  public:

@@ -17,7 +17,7 @@
 // xtensor before 0.26 has two specializations of rebind_container: for any C<T, A>, and for
 // svector, which has further parameters with defaults. From version 19 on, clang also applies the
 // first specialization to svector (P0522), so that the two are ambiguous. The full specializations
-// below, for the types of shapes and strides, are preferred to both.
+// below, for the types of shapes and strides, are preferred to both specializations.
 namespace xt {
 template <>
 struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {

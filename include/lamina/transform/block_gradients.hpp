@@ -131,8 +131,8 @@ class block_gradients {
   block_gradients(const block_gradients&) = delete;
   block_gradients& operator=(const block_gradients&) = delete;
 
-  /// Appends the gradient operators for the operators of `block` before operator number `end`. They
-  /// belong to the current block.
+  /// Appends the gradient operators for the operators of `block` before operator number `end`. The
+  /// new operators belong to the current block.
   constexpr void sweep(int block, int end) {
     const int begin = block > 0 ? begin_[block] : 0;
     for (int k = end; k-- > begin;) {
@@ -151,8 +151,8 @@ class block_gradients {
     }
   }
 
-  /// Inserts the operators that copy carried variables at the start of the forward blocks. Their
-  /// role is backward, because only gradients read the copies.
+  /// Inserts the operators that copy carried variables at the start of the forward blocks. The role
+  /// of these operators is backward, because only gradients read the copies.
   constexpr void insert_copies() {
     if (copies_.count == 0) return;
     const int old = b_.operators.count;

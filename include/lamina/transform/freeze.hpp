@@ -94,7 +94,7 @@ constexpr with_frozen<P, false, Names...> freeze(P) {
                 "lamina: freeze: expected names of layers or parameters of the program");
   return {};
 }
-/// Like freeze, but freezes all parameters except those of these layers:
+/// Returns the program with all parameters frozen except those of these layers:
 /// `freeze_except<"output">(net)`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, true, Names...> freeze_except(P) {

@@ -74,9 +74,9 @@ constexpr bool for_gradient_of(const operator_desc& op, operator_list<Op...>, F&
   return ((is<gradient_of<Op>>(op) && (f.template operator()<Op>(), true)) || ...);
 }
 
-/// For an Op that is linear in X and in Y. Its gradient operator computes dX from Y and d, and dY
-/// from X and d. The gradient of d is Op(gX, Y) + Op(X, gY); the gradients of X and Y come from the
-/// same gradient operator with gY in place of Y and gX in place of X.
+/// For an Op that is linear in X and in Y. The gradient operator of Op computes dX from Y and d,
+/// and dY from X and d. The gradient of d is Op(gX, Y) + Op(X, gY); the gradients of X and Y come
+/// from the same gradient operator with gY in place of Y and gX in place of X.
 template <class Op>
 constexpr void differentiate_product(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
@@ -197,8 +197,8 @@ constexpr void differentiate_quotient(gradient_writer& w) {
     return gx < 0 ? part : w.of_two<operators::elementwise_add>(gx, part);
   };
   if (w.wants(d)) w.give_of_two<operators::elementwise_div>(d, less(1), y, at);
-  // Sum over the elements to which Y is broadcast. This uses the gradient of a product, because
-  // Fluid's gradient of a quotient also reads the quotient.
+  // The gradient operator of elementwise_mul computes the sum over the elements to which Y is
+  // broadcast. (That of elementwise_div could not be used, because it also reads the quotient.)
   if (w.wants(y))
     w.give_side<operators::elementwise_mul>(
         y, 1, w.of_two<operators::elementwise_div>(w.scaled(less(2), -1), y, at), y,
@@ -311,8 +311,8 @@ constexpr bool differentiate_layer_norm(gradient_writer& w) {
   return true;
 }
 
-/// Records the gradient of gradient operator `op`. Returns false if there is no rule for `op`. It
-/// is a template so that only programs with gradients of gradients compile it.
+/// Records the gradient of gradient operator `op`. Returns false if there is no rule for `op`. The
+/// function is a template so that only programs with gradients of gradients compile it.
 template <class = void>
 constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
   gradient_writer w(b, op);

@@ -28,8 +28,7 @@ class gradient_recorder {
 
   /// Sets made[i] to the variable that is the gradient of variable x[i].
   constexpr void record(const int* x, int n, int* made) {
-    for (int i = 0; i < n; ++i)
-      made[i] = x[i];  // so that results are valid variables after an error
+    for (int i = 0; i < n; ++i) made[i] = x[i];  // valid results, even after an error
     if (b_.variables.items[target_].block != b_.current_block)
       return fault(fault_kind::gradient_block, target_);
     const int operators = b_.operators.count;

@@ -37,8 +37,8 @@ struct pool_attributes {
 };
 
 /// Adds the elements of g at the given positions to the gradient of d. The gradient operator of
-/// unpool does this: it reads one element per position. It requires that all positions differ,
-/// which they do if windows do not overlap.
+/// unpool computes this, because it reads one element of g per position. All positions must differ,
+/// which is so if windows do not overlap.
 constexpr void give_at_positions(gradient_writer& w, int positions, const pool_attributes& a) {
   program_builder& b = w.builder();
   const int d = w.of_out();

@@ -102,10 +102,10 @@ class needed_operators {
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
     return needed;
   }
-  // Marks the variables that an operator reads. An operator that runs a forward block itself reads
-  // only its condition; its other arguments are the variables that the operators in the block read,
-  // which are marked by these operators. An operator that runs a block of gradients keeps all its
-  // arguments, because it has one sum of gradients per variable that it reads.
+  // Marks the variables that an operator reads. If the operator runs a forward block, only its
+  // condition is marked: its other arguments are variables that operators in the block read, and
+  // are marked for these operators. If it runs a block of gradients, all its arguments are marked,
+  // because it has one sum of gradients per variable that it reads.
   constexpr void need_arguments(const operator_desc& op) {
     const bool runs = sub_block_of(b_, op) >= 0;
     if (runs && runs_forward(op)) return need(condition_of(b_, op));
@@ -150,7 +150,7 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   if (!has_cost) b.cost = -1;
 }
 
-/// Whether the program has all targets; with `outside`, whether none of those that it has is a
+/// Whether the program has all targets. With `outside`: whether no target that the program has is a
 /// variable of an inner block.
 template <class P, std::size_t N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {

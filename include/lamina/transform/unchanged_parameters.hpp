@@ -26,8 +26,7 @@ constexpr bool makes_only_gradient_of(const program_builder& b, const operator_d
 constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>& stores, int first,
                                  int k) {
   const int root = b.variables.items[b.cost].block;
-  int body = b.operators.items[k].block;  // body of the outermost loop or branch around k, else
-                                          // root
+  int body = b.operators.items[k].block;  // body of the outermost block around k, else root
   while (body > root && b.blocks.items[body].parent != root) body = b.blocks.items[body].parent;
   const operator_facts facts = b.operators.items[k].schema->facts;
   const bool is_product =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/arrays/owned_array.hpp - an array that belongs to one object. It replaces
 // std::unique_ptr<T[]>, which instantiates some twenty functions of a tuple and a deleter per T.
-// They cost g++ about 25 ms; a trainer has seven such arrays.
+// These functions cost g++ about 25 ms; a trainer has seven such arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -35,7 +35,7 @@ class raw_bytes {
   raw_bytes& operator=(const raw_bytes&) = delete;
   ~raw_bytes() { release(); }
 
-  /// Allocates `count` bytes and discards the old ones.
+  /// Allocates `count` bytes and frees the previous bytes.
   LAMINA_API LAMINA_COLD void resize(std::size_t count);
 
   char* data() noexcept { return data_; }

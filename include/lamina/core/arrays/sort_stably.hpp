@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/arrays/sort_stably.hpp - a stable sort of positions. It replaces std::stable_sort,
-// because newer versions of clang warn about a deprecated function that it calls in libstdc++ 12.
+// because newer versions of clang warn about a deprecated function that std::stable_sort calls in
+// libstdc++ 12.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -2,8 +2,8 @@
 // lamina/core/compile_time/fixed_buffer.hpp - fills an array of the caller during constant
 // evaluation. The member for the array is a reference and not a pointer: for an access through a
 // pointer, g++ computes an address, which takes three times as long as an access to an element of a
-// known array. The count is a reference too, because a write to a member takes g++ time for each
-// object and base that contains the member.
+// known array. The count is a reference too, because for a write to a member g++ spends time on
+// each object and base that contains the member.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +23,8 @@ struct fixed_buffer {
   /// elements to `used`.
   constexpr fixed_buffer(T (&array)[bound(Capacity)], int& used) : items(array), count(used) {}
 
-  /// Reserves `n` more elements and returns the index of the first. If they do not fit, sets `full`
-  /// and returns 0, so a caller that writes several elements must check `full` first.
+  /// Reserves `n` more elements and returns the index of the first of them. If they do not fit,
+  /// sets `full` and returns 0, so a caller that writes several elements must check `full` first.
   constexpr int take(int n) {
     if (n > Capacity - count) return full = true, 0;
     return (count += n) - n;

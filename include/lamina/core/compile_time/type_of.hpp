@@ -34,8 +34,8 @@ struct found_by {
 #pragma GCC diagnostic pop
 #endif
 
-/// Defines the function that found_by<Pointer> declares. It is instantiated once per pointer; a
-/// second type for the same pointer would be a redefinition.
+/// Defines the function that found_by<Pointer> declares. `finds` must be instantiated only once per
+/// pointer, because a second type for the same pointer would redefine the function.
 template <auto* Pointer, class T>
 struct finds {
   friend constexpr auto type_found_by(found_by<Pointer>) { return type_tag<T>{}; }

@@ -31,8 +31,8 @@ static_assert(std::endian::native == std::endian::little,
 /// that names the file, the offset and the expected contents.
 class binary_reader {
  public:
-  /// A function that returns the decompressed bytes of a gzip file. Its errors name the file
-  /// `path`.
+  /// A function that returns the decompressed bytes of a gzip file. Errors of the function name the
+  /// file `path`.
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
   /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end at

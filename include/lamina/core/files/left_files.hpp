@@ -34,13 +34,14 @@ struct file_writer {
 };
 LAMINA_API_COLD file_writer writer_of(std::string_view name);
 
-/// Returns the number of the first temporary file of this process. It is the time in nanoseconds
-/// instead of 0, because process ids repeat: in containers each writer may be process 1.
+/// Returns the number of the first temporary file of this process. This number is the time in
+/// nanoseconds instead of 0, because process ids repeat: in containers each writer may be process
+/// 1.
 LAMINA_API_COLD unsigned long long first_number_of_writer();
 
 /// Locks an open file until it is closed, as a sign that its writer is running. Returns false if
-/// another process has locked it. Sets `can` to whether the file system is local. On network file
-/// systems a lock may hang, so none is tried there.
+/// another process has locked it. If the file system has no locks, sets `can` to false and returns
+/// true. Network file systems count as file systems without locks, because a lock may hang there.
 LAMINA_API_COLD bool lock_file(const open_file& file, bool& can);
 
 /// Removes the temporary files that killed writers left in a folder. A file is removed only if its

@@ -48,9 +48,9 @@ LAMINA_COLD inline std::string_view nearest_word(std::string_view word,
   return best;
 }
 
-/// Returns the end of a message about an unknown name, such as ", nearest are 'a' and 'b'". It
-/// lists at most three of `words`, the nearest first: words that begin with `word`, and words that
-/// differ from it in about a third of its letters or fewer. Returns "" if there are none.
+/// Returns the end of a message about an unknown name, such as ", nearest are 'a' and 'b'". This
+/// text lists at most three of `words`, the nearest first: words that begin with `word`, and words
+/// that differ from `word` in about a third of its letters or fewer. Returns "" if there are none.
 LAMINA_API_COLD std::string nearest_words(std::string_view word,
                                           const std::vector<std::string>& words);
 

@@ -38,9 +38,8 @@ LAMINA_FN constexpr To number_cast(From x) {
   }
 }
 
-/// Converts the result of integer arithmetic to the element type that holds it: an integer outside
-/// the range of To wraps around, as a sum computed in To would. All other conversions are those of
-/// number_cast.
+/// Converts the result of integer arithmetic to element type To: an integer outside the range of To
+/// wraps around, as a sum computed in To would. All other conversions are those of number_cast.
 template <class To, class From>
 LAMINA_FN constexpr To wrapping_cast(From x) {
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From> && !std::is_same_v<To, bool>)

@@ -35,8 +35,8 @@ LAMINA_FN constexpr random_words philox(std::uint64_t seed, std::uint64_t stream
   return c;
 }
 
-/// Converts a random word to a number in [0, 1). It uses the upper 24 bits, so that a float
-/// represents it exactly.
+/// Converts a random word to a number in [0, 1). Only the upper 24 bits of the word are used, so
+/// that a float represents the result exactly.
 LAMINA_FN constexpr float uniform_from(std::uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }

@@ -8,9 +8,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The sum of up to 2^31 integers, in two halves that do not overflow: sum = high * 2^32 + low. It
-/// is needed because a double cannot represent odd numbers above 2^53, and a sum in 64 bits could
-/// wrap around.
+/// The sum of up to 2^31 integers, in two halves that do not overflow: sum = high * 2^32 + low.
+/// Other types are not exact: a double cannot represent odd numbers above 2^53, and a sum in 64
+/// bits could wrap around.
 struct whole_sum {
   std::int64_t high = 0, low = 0;  // low is not negative
 

@@ -24,19 +24,19 @@ template <class T>
 using wrapping = typename wrapping_of<T>::type;
 }  // namespace detail
 
-/// Returns x + y. If an integer type T cannot hold the result, it wraps around, as in PyTorch.
+/// Returns x + y. A result outside of the range of an integer type T wraps around, as in PyTorch.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_sum(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) + static_cast<number>(y));
 }
-/// Returns x - y. If an integer type T cannot hold the result, it wraps around.
+/// Returns x - y. A result outside of the range of an integer type T wraps around.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_difference(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) - static_cast<number>(y));
 }
-/// Returns x * y. If an integer type T cannot hold the result, it wraps around.
+/// Returns x * y. A result outside of the range of an integer type T wraps around.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
   using number = detail::wrapping<T>;

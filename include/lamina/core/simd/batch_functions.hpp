@@ -176,8 +176,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
 }
 
 // Returns the error function of doubles. For |x| above 6 the nearest double is 1 or -1. For much
-// larger |x| and for NaN, xsimd 8 would convert a number to an integer type that cannot hold it, so
-// x is limited and NaN is replaced before the call.
+// larger |x| and for NaN, xsimd 8 would convert a number to an integer type whose range is too
+// small. So x is limited and NaN is replaced before the call.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));

@@ -16,12 +16,13 @@
 
 // g++ parses all of <immintrin.h> for every machine. Most of it is AVX-512, which takes a tenth of
 // the compile time of <lamina/lamina.hpp>. So this header includes only those headers of
-// <immintrin.h> whose instruction sets are enabled. They require the include guard of
-// <immintrin.h>, so this header defines the guard first, which also disables the include of
+// <immintrin.h> whose instruction sets are enabled. These headers require the include guard of
+// <immintrin.h>, so this file defines the guard first, which also disables the include of
 // <immintrin.h> in xsimd, and removes it at the end. If a user includes <immintrin.h> later, the
-// other headers follow, because each has its own guard. This is tested with g++ 12 only, so other
-// compilers include all of <immintrin.h>. xsimd's batches use only the AVX-512 intrinsics for whole
-// registers; those for shorter registers (VL), a third of the text, are left out.
+// other headers follow, because each has its own guard. This method is tested with g++ 12 only, so
+// with other compilers all of <immintrin.h> is included. xsimd's batches use only the AVX-512
+// intrinsics for whole registers; those for shorter registers (VL), a third of the text, are left
+// out.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/threads/threading.hpp - threads, locks and condition variables of POSIX. They replace
-// <thread>, <mutex> and <condition_variable>, with which the include of lamina.hpp would take 1.2
-// times as long (docs/compile_time.md, "Headers of others").
+// lamina/core/threads/threading.hpp - threads, locks and condition variables of POSIX. This header
+// replaces <thread>, <mutex> and <condition_variable>, with which the include of lamina.hpp would
+// take 1.2 times as long (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/bfloat16/bfloat16_machine.hpp - evaluators with weights in bfloat16, which are half
-// as large, so that they are read from memory in half the time.
+// lamina/model/bfloat16/bfloat16_machine.hpp - evaluators with weights in bfloat16, which halves
+// the bytes that are read from memory.
 #pragma once
 
 #include <lamina/core/config.hpp>

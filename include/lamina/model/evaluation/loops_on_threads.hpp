@@ -18,7 +18,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// While this object exists, an evaluator or gradient machine shares its work with the threads of a
 /// pool. Large operators are divided over the threads: products, convolutions, normalisations and
 /// pointwise operators by rows of the batch, operators on one long array by elements. Small
-/// operators are computed by the calling thread. Results have the same bits as with one thread.
+/// operators are computed by the calling thread alone. Results have the same bits as with one
+/// thread.
 ///
 ///   lamina::worker_pool pool(2);
 ///   lamina::evaluator e(model);

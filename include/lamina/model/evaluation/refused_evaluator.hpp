@@ -94,7 +94,8 @@ using evaluated_in = typename evaluated<First>::program;
 }  // namespace detail
 
 // There is a single deduction guide, so that options in braces are accepted. Its parameters are on
-// one line, because clang prints each line of it in an error. clang-format off
+// one line, because clang prints each line of it in an error.
+// clang-format off
 template <class M = left_out, class Options = evaluator_options>
 evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<M>>;
 // clang-format on

@@ -33,7 +33,7 @@ struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-/// The maximum number of fields of a struct that is a sample.
+/// The largest number of fields that a struct may have as a sample. (A tuple may have more.)
 inline constexpr int most_fields = 10;
 
 /// Returns the largest number of `{}` with which aggregate S can be initialised, at most 11. If S{}

@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// What a program returns as its cost: nothing, an array, or one real number.
+/// The kinds of costs that a program may return: no cost, an array, or one real number.
 enum class cost_kind : std::uint8_t { none, array, number };
 
 /// Returns the kind of a program's cost. Training requires `number`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/model/parameters/copy_arrays.hpp - copies the parameters of a model to another model, or
-// blends both.
+// blends the parameters of both models.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -51,7 +51,7 @@ struct written_parameters {
 }  // namespace detail
 
 /// The parameters of a model for a machine that must not change the model. For a parameter that the
-/// program writes, the machine gets a copy; for all others, the model's memory.
+/// program writes, the machine gets a copy; for all other parameters, it gets the model's memory.
 template <program_type P>
 class moving_statistics {
  public:

@@ -93,7 +93,7 @@ struct parameter_sharing {
     using type =
         gets_type<name, expects<others::first, others::last>, gets<mine::first, mine::last>>;
   };
-  /// Whether parameter Index belongs to the name `layer`.
+  /// Whether parameter Index belongs to layer or parameter `layer`.
   template <int Index>
   static constexpr bool is_of(std::string_view layer) {
     return detail::parameter_belongs_to(P::desc, P::desc.parameters[Index].variable, layer);

@@ -126,7 +126,7 @@ struct stored_arrays {
   LAMINA_API LAMINA_COLD static std::size_t size_of(const parameter_info& info);
   /// Returns the entry with this name. An accumulator may have the name of a parameter, such as
   /// "w_velocity_0". In checkpoints, parameters come first; so for a parameter the first entry with
-  /// the name is returned, and for an accumulator the last.
+  /// the name is returned, and for an accumulator the last entry.
   LAMINA_API LAMINA_COLD const tensor_entry* find(const std::vector<tensor_entry>& from,
                                                   const std::string& name) const;
 };

@@ -27,14 +27,14 @@ constexpr instruction begin(const lowering_state& s, fusion_anchor head,
           false, s.block, -1,     0ull};
 }
 /// use() appends an operand, and result() a result, of the instruction that began last; end()
-/// counts both.
+/// counts operands and results.
 constexpr void use(lowering_state& s, int v, access how) {
   s.operands.items[s.operands.count++] = {v, how};
 }
 constexpr void result(lowering_state& s, int v) { s.results.items[s.results.count++] = v; }
 
 /// Adds the feeds of an instruction's operands to the feeds of the instruction and of its results.
-/// They tell what can be computed if a program runs with only some of its feeds.
+/// By these masks a run with only some of the feeds finds the instructions that it can compute.
 constexpr void spread_feeds(lowering_state& s, instruction& i) {
   for (int a = i.inputs; a < s.operands.count; ++a)
     if (s.operands.items[a].id >= 0) i.feeds |= s.variables.items[s.operands.items[a].id].feeds;

@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Adds an array of tensors that only the plan contains. It is marked by 0 rows.
+/// Adds an array of tensors that only the plan contains. A variable with 0 rows is such an array.
 constexpr int array_of_rows(lowering_state& s, int columns) {
   return temporary(s, 0, columns, false, -1);
 }

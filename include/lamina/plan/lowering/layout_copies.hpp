@@ -11,8 +11,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Returns a copy of a variable in another layout, which is made when it is first needed and then
-/// reused. It is made in the variable's own block, so that a loop does not repeat the copy in each
-/// iteration; but if the variable changes during a run, in the current block.
+/// reused. The copy is made in the variable's own block, so that a loop does not repeat it in each
+/// iteration. But if the variable changes during a run, the copy is made in the current block.
 constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool panel, int op) {
   if (v < s.program.count.variables && s.copy_of[v] >= 0 && is_known(s, s.copy_of[v], v))
     return s.copy_of[v];
@@ -56,8 +56,8 @@ constexpr bool is_of_outer_block(const lowering_state& s, int v) {
   return v < s.program.count.variables && is_weight(s.program.variables[v]) && !changes(s, v) &&
          s.variables.items[v].block != s.block;
 }
-/// Returns the transpose, in panels, of a weight of an outer block. It is computed once, in that
-/// block.
+/// Returns the transpose, in panels, of a weight of an outer block. The transpose is computed once,
+/// in the block of the weight.
 constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   if (s.transposed[v] >= 0) return s.transposed[v];
   const int here = s.block;
