@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/mean/cuda.cuh - sums over all elements, and their mean.
+// lamina/operators/reduce/mean/cuda.cuh - the kernel of mean, and of sums over all elements that
+// other operators compute.
 #pragma once
 
 #include <lamina/core/config.hpp>
