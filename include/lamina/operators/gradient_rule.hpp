@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/gradient_rule.hpp - Fluid's default rule for recording gradient operators.
+// lamina/operators/gradient_rule.hpp - the default gradient rule, as in Fluid: records the gradient
+// operator of an operator.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/operator_definition.hpp - derives an operator's schema from its definition.
+// lamina/operators/operator_definition.hpp - derives the schema of an operator from its definition.
 //
 // A definition is a struct with static constexpr members:
 //   type                     Fluid's name of the operator

@@ -67,7 +67,7 @@ void interpolate_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(position in Out, position in X or -1 for a constant) for all elements.
+/// Calls f(position in Out, position in X or -1 for a constant) for each element of Out.
 template <class Real, class F>
 void for_each_padded(const call_context<Real>& ctx, const tensor_shape& from,
                      const tensor_shape& to, F f) {

@@ -120,8 +120,8 @@ void momentum_update(call_context<Real>& ctx) {
   ctx.give("VelocityOut", std::move(v));
 }
 
-/// l = lr coeff ||p|| / (||g|| + decay ||p||) if both norms are above 0, else lr;
-/// v = mu v + l (g + decay p); p -= v. Source: You et al. 2017.
+/// l = lr coeff ||p|| / (||g|| + decay ||p||) if ||p|| and ||g|| are above 0, else lr; v = mu v + l
+/// (g + decay p); p -= v. Source: You et al. 2017.
 template <class Real>
 void lars_momentum_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");

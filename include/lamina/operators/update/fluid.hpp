@@ -34,7 +34,8 @@ struct update_numbers {
   std::vector<float> initial{};  // per accumulator: its value before the first step
 };
 
-/// Appends operators and variables to a program in Fluid's form.
+/// Appends operators and variables to a program in Fluid's form, and initial values to its startup
+/// program.
 class message_appender {
  public:
   message_appender(block_message& main, block_message& startup) : main_(main), startup_(startup) {}
@@ -108,7 +109,7 @@ class message_appender {
   block_message& startup_;
 };
 
-/// Writes updates in Fluid's form at the end of a block.
+/// Converts optimizer updates to Fluid's form and appends them to a block.
 class fluid_update_writer {
  public:
   explicit fluid_update_writer(message_appender& to) : to_(to) {}

@@ -44,14 +44,16 @@ struct reduced_layout {
     for (int d = 0; d < x.rank; ++d) l.add(x.extent[d], x.step[d], out[d]);
     return l;
   }
-  /// The loops over the kept dimensions of X, of another array with its shape, and of the result.
+  /// The loops over the kept dimensions of three arrays: X, an array `like` with the shape of X,
+  /// and Out.
   loop_nest<3> kept(const array_layout& like) const {
     loop_nest<3> l;
     for (int d = 0; d < x.rank; ++d)
       if (!is_reduced[d]) l.add(x.extent[d], x.step[d], like.step[d], out[d]);
     return l;
   }
-  /// The loops over the reduced dimensions of X and of another array with its shape.
+  /// The loops over the reduced dimensions of two arrays: X and an array `like` with the shape of
+  /// X.
   loop_nest<2> over(const array_layout& like) const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d)

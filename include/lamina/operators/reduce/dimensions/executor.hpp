@@ -97,9 +97,9 @@ void reduce_forward(call_context<Real>& ctx) {
            }));
 }
 
-/// Computes the gradient of each element. For a sum it is dOut, for a mean dOut / count, for a
-/// maximum or minimum dOut at the first element that equals the result, and for a product dOut
-/// times the product of all other elements.
+/// Computes the gradient of each element. The gradient is dOut for a sum, dOut / count for a mean,
+/// and dOut times the product of all other elements for a product. For a maximum or minimum, it is
+/// dOut at the first element that equals the result, else 0.
 template <class Real, reduction_kind Kind>
 void reduce_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_concat.hpp - concatenates variables.
+// lamina/operators/shape/join/layer_concat.hpp - concat and stack: join variables along an existing
+// or a new dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -33,8 +33,8 @@ struct reshape2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out[i_axis[0], i_axis[1], ...] = X[i_0, i_1, ...]: dimension k of Out is dimension axis[k] of X.
-/// Fluid: transpose2.
+/// Out = X with permuted dimensions: dimension k of Out is dimension axis[k] of X. Fluid:
+/// transpose2.
 struct transpose2 : operator_definition {
   static constexpr const char* type = "transpose2";
   static constexpr auto inputs = slots_x;

@@ -100,7 +100,7 @@ constexpr new_shape flattened_to_matrix(const extents& x, int axis) {
   return {true, {2, {x.product(0, axis), x.product(axis, x.rank)}}};
 }
 
-/// Records Op together with its second output XShape.
+/// Records operator Op with its two outputs: the result and XShape, which only the gradient reads.
 template <class Op, class Out, class X>
 constexpr Out reordered(X x, std::string_view name, int attributes) {
   layer_helper layer(*x.builder, Op::type, name);
