@@ -47,16 +47,17 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 }
 }  // namespace detail
 
-/// Returns an image [C, H, W] resized to [C, Size]; each element is interpolated from the four
-/// elements around its position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. If the result has a
-/// single row or column, this is the first row or column of x. Fluid: layers.resize_bilinear.
+/// Returns an image [C, H, W] resized to the height and width of Size; each element is interpolated
+/// from the four elements around its position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. A
+/// result with a single row or column holds the first row or column of x. Fluid:
+/// layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {
   return detail::resized<operators::bilinear_interp, Size>(x, "bilinear_interp", attr);
 }
-/// Returns an image [C, H, W] resized to [C, Size]; each element is the element of x at the nearest
-/// position. Fluid: layers.resize_nearest.
+/// Returns an image [C, H, W] resized to the height and width of Size; each element is the element
+/// of x at the nearest position. Fluid: layers.resize_nearest.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
   return detail::resized<operators::nearest_interp, Size>(x, "nearest_interp", attr);
