@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/gradient.hpp - tools for gradient rules: partial gradients and their sum.
+// lamina/operators/gradient.hpp - functions for gradient rules: they create the partial gradients
+// of a variable and their sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,19 +9,21 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The state of append_backward while it walks backwards over the operators of a block. The
-/// gradient block of a loop has a separate state: gradients of variables of outer blocks start from
-/// zero there, and are added to the outer gradients at the end of the block. The arrays have the
-/// size of the largest program, but only their used part takes time.
+/// The state of append_backward while it goes over the operators of a block, from the last to the
+/// first. Each operator that reads a variable contributes a partial gradient; the gradient of the
+/// variable is their sum. The gradient block of a loop has a separate state: there, the gradients
+/// of variables of outer blocks start from zero, and are added to the gradients of the outer block
+/// at the end. The arrays are large enough for the largest program; only the entries that a program
+/// uses take time.
 struct gradient_state {
   static constexpr int capacity = program_limits.variables;
-  const operator_schema* sum;    // the operators that add partial gradients and make zeros; passed
-  const operator_schema* zeros;  // in because operators are defined with the help of this header
+  const operator_schema* sum;        // the operators that add partial gradients and make zeros; set
+  const operator_schema* zeros;      // by the caller: headers of operators include this header
   const operator_schema* rows_sum;   // the sum of selected_rows gradients
   const operator_schema* mixed_sum;  // the sum if only some gradients are selected_rows
   int forward_variables;             // number of variables before the first gradient
   int body;                          // the block to which these gradients belong
-  bool (&wanted)[capacity];          // whether a trained parameter depends on the gradient
+  bool (&wanted)[capacity];          // whether training needs the gradient of a variable
   int (&next)[capacity];             // per gradient variable: the previous partial gradient
   int first[capacity];               // per variable: its newest partial gradient, or -1
   int partials[capacity];            // per variable: the number of its partial gradients
@@ -28,13 +31,14 @@ struct gradient_state {
   int sums[capacity];  // per variable: its gradient summed over the runs of a block, or -1
 };
 
-/// Whether the gradient of `variable` is wanted.
+/// Whether the gradient of `variable` is needed.
 constexpr bool wants_gradient(const program_builder& b, int variable) {
   return variable >= 0 && variable < b.gradients->forward_variables &&
          b.gradients->wanted[variable];
 }
 
-/// Makes a new partial gradient of `variable`; returns -1 if the gradient is not wanted.
+/// Creates a partial gradient of `variable` and returns it; returns -1 if the gradient is not
+/// needed.
 constexpr int partial_gradient(program_builder& b, int variable) {
   if (!wants_gradient(b, variable)) return -1;
   gradient_state& g = *b.gradients;
@@ -49,7 +53,8 @@ constexpr int partial_gradient(program_builder& b, int variable) {
   return made;
 }
 
-/// Writes the partial gradients of `variable` to `parts`, oldest first, and numbers their names.
+/// Writes the partial gradients of `variable` to `parts`, the oldest first, and appends a number to
+/// the name of each.
 constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   const gradient_state& g = *b.gradients;
   const bool own = is_inside(b, b.variables.items[variable].block, g.body);
@@ -60,7 +65,7 @@ constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   }
 }
 
-/// The number of partial gradients that are selected_rows.
+/// Returns how many of the n partial gradients are sparse (selected_rows).
 constexpr int count_selected_rows(const program_builder& b, const int* parts, int n) {
   int selected = 0;
   for (int i = 0; i < n; ++i)
@@ -68,9 +73,9 @@ constexpr int count_selected_rows(const program_builder& b, const int* parts, in
   return selected;
 }
 
-/// The complete gradient of `variable`. If there are several partial gradients, Fluid renames them
-/// and adds a `sum`. The sum is selected_rows if all its inputs are. Returns -1 if no gradient
-/// reaches the variable.
+/// Returns the complete gradient of `variable`; -1 if no operator contributes to it. If there are
+/// several partial gradients, renames them and records a `sum`, as Fluid does. The sum is sparse
+/// (selected_rows) if all partial gradients are sparse.
 constexpr int gradient_variable(program_builder& b, int variable) {
   gradient_state& g = *b.gradients;
   if (variable < 0 || g.gradient[variable] >= 0 || g.partials[variable] == 0)
@@ -108,7 +113,7 @@ constexpr int array_gradient(program_builder& b, int array) {
 
 namespace detail {
 
-/// Makes a gradient of zeros, for an output that no later operator reads.
+/// Creates a gradient of zeros, for an output that no later operator reads.
 constexpr int zero_gradient(program_builder& b, int variable) {
   variable_desc v = b.variables.items[variable];
   v.base = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/gradient_rule.hpp - Fluid's default rule for recording gradient operators.
+// lamina/operators/gradient_rule.hpp - the default gradient rule, as in Fluid: records the gradient
+// operator of an operator.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +16,7 @@ constexpr const operator_schema& schema_of();
 
 namespace detail {
 
-/// The slots that a gradient operator reads, as bit masks, and its schema.
+/// The slots that a gradient operator reads, as bit masks, and the schema of the gradient operator.
 struct gradient_slots_read {
   std::uint32_t inputs;
   std::uint32_t outputs;
@@ -23,8 +24,9 @@ struct gradient_slots_read {
   const operator_schema& schema;
 };
 
-/// Does the same as record_gradient for an operator with one output and no lists. Most operators
-/// are of this kind, and code for lists would double the compile time of each.
+/// Records the gradient operator as record_gradient() does, for an operator with one output and no
+/// slots that are lists. Most operators are of this kind, and the code for lists would double the
+/// compile time of each.
 constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {
@@ -49,8 +51,8 @@ constexpr void record_plain_gradient(program_builder& b, const operator_desc& op
 }
 
 /// Records the `<type>_grad` operator. It reads the inputs, outputs and output gradients in
-/// `reads`, and writes a partial gradient for each differentiable input. It is not a template,
-/// because each program would have to instantiate it for many operators.
+/// `reads`, and writes a partial gradient for each differentiable input. This function is not a
+/// template, because a program would have to instantiate the template for many operators.
 constexpr void record_gradient(program_builder& b, const operator_desc& op,
                                const gradient_slots_read& reads) {
   const operator_schema forward = *op.schema;
@@ -59,8 +61,8 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   const int outputs = forward.output_count;
   if (!lists && outputs == 1 && reads.gradients == 1)
     return record_plain_gradient(b, op, reads, forward.differentiable, inputs);
-  // The complete gradients of the outputs are recorded first, because a `sum` operator must precede
-  // its reader.
+  // The gradients of the outputs are completed first, because this may record a `sum` operator,
+  // which must precede the gradient operator.
   int gradients[64];
   int slot_start[64];
   int total = 0;
@@ -134,7 +136,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   b.operators.push(made);
 }
 
-/// The gradient rule of Op.
+/// The gradient rule of operator Op: records its gradient operator.
 template <class Op>
 constexpr void make_gradient(program_builder& b, const operator_desc& op) {
   record_gradient(b, op,

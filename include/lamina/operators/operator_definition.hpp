@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/operator_definition.hpp - derives an operator's schema from its definition.
+// lamina/operators/operator_definition.hpp - derives the schema of an operator from its definition.
 //
 // A definition is a struct with static constexpr members:
 //   type                     Fluid's name of the operator
@@ -13,9 +13,9 @@
 //   gradient_of_outputs      bit i: it reads the gradient of output slot i (default: slot 0)
 // The gradient operator's own definition, `gradient_of<Op>`, follows from these.
 //
-// The facts about an operator (program/operator_facts.hpp) are members too, each with a default.
-// Plans, engines, reports and the analysis of costs read these facts and never the type, so
-// user-defined operators are treated like the operators of the library:
+// Further members are the facts about an operator (program/operator_facts.hpp); each has a default
+// value. Plans, engines, reports and the analysis of costs read these facts instead of the
+// operator's type, so that they treat user-defined operators like the operators of the library:
 //   rows, gradient_rows      how rows of the results depend on rows of the operands
 //   origin, made_levels, accepts_any_rows, apart_inputs
 //                            the source of the results' rows
@@ -55,12 +55,12 @@ inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
 inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
 inline constexpr std::array<attribute_desc, 0> no_attributes{};
 
-/// A list of operators. Each header of definitions contains one; test/structure/operator_lists.py
-/// collects them to the lists of the library.
+/// A list of operators. Each header with definitions contains a list of them;
+/// test/structure/operator_lists.py collects these lists in operators.hpp.
 template <class... Op>
 struct operator_list {};
 
-/// The defaults of the members of a definition.
+/// The default values of the members of a definition, which derives from this struct.
 struct operator_definition {
   static constexpr auto attributes = no_attributes;
   static constexpr auto kind = operator_kind::call;
@@ -100,15 +100,15 @@ struct operator_definition {
 template <class Op>
 struct registered;
 
-/// The schema of an operator. A use of this function also registers the type Op, so that it can be
-/// found from a pointer to the schema.
+/// Returns the schema of operator Op. A use of this function also registers the type Op, so that
+/// the type can be found from the address of the schema.
 template <class Op>
 constexpr const operator_schema& schema_of() {
   (void)sizeof(finds<&registered<Op>::value, Op>);
   return registered<Op>::value;
 }
 
-/// Whether an operator has the type Op.
+/// Whether the operator that `op` describes is Op.
 template <class Op>
 constexpr bool is(const operator_desc& op) {
   return same_address(op.schema, &registered<Op>::value);
@@ -122,8 +122,8 @@ constexpr int bits(std::uint32_t set) {
   return n;
 }
 
-/// Selects the bits of `of` at the positions of the set bits of `set`: bit i of the result is the
-/// bit of `of` at the i-th of these positions.
+/// Returns the bits of `of` at the positions of the bits that are 1 in `set`, without gaps: bit i
+/// of the result is the bit of `of` at the i-th of these positions.
 constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   std::uint32_t found = 0;
   for (int n = 0; set != 0; set &= set - 1, ++n)
@@ -131,7 +131,7 @@ constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   return found;
 }
 
-/// Text concatenated at compile time, with static storage.
+/// A text that is concatenated at compile time and has static storage.
 template <std::size_t N>
 struct text_buffer {
   char text[N];
@@ -151,8 +151,8 @@ constexpr text_buffer<N + 6> with_suffix(const char* s, const char* suffix) {
 template <class Op>
 inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_grad");
 
-/// The slot name "X@GRAD" for a slot "X". The parameters are pointers instead of references,
-/// because g++ rejects the code that nvcc generates for `const auto&`.
+/// The slot name "X@GRAD" for a slot "X". The template parameters are pointers instead of
+/// references, because g++ rejects the code that nvcc generates for `const auto&`.
 template <const auto* Slots, std::size_t Index>
 inline constexpr auto gradient_slot =
     with_suffix<length((*Slots)[Index].name)>((*Slots)[Index].name, "@GRAD");
@@ -166,7 +166,8 @@ template <const auto* Slots>
 inline constexpr auto gradient_slots_of =
     gradient_slots<Slots>(std::make_index_sequence<Slots->size()>{});
 
-// These templates depend on slots instead of operators, because most operators have the same slots.
+// These templates depend on the slots instead of the operator: most operators have the same slots,
+// so the compiler instantiates fewer templates.
 template <const auto* Inputs, const auto* Outputs, std::uint32_t ReadInputs,
           std::uint32_t ReadOutputs, std::uint32_t ReadGradients>
 inline constexpr auto gradient_operator_inputs = [] {
@@ -231,8 +232,9 @@ template <class Op>
 inline constexpr int scalar_count = Op::scalars < 0 ? static_cast<int>(Op::attributes.size())
                                                     : Op::scalars;
 
-/// Evaluates a pointwise definition on arrays. It is defined in pointwise_evaluation.hpp, which
-/// most programs do not include; a schema in an unoptimised binary then refers to a null function.
+/// Evaluates a pointwise definition on arrays. pointwise_evaluation.hpp defines this function.
+/// Programs that do not include that header have no definition, and in a binary without
+/// optimisation, the schema then holds a null pointer.
 template <class Op, class T>
 LAMINA_OPTIONAL void evaluate_pointwise(int output, std::int64_t count, const T* const* argument,
                                         const int* stride, T* out);
@@ -243,7 +245,7 @@ constexpr bool has_list(const slot_desc* slot_list, std::size_t n) {
   return false;
 }
 
-/// A copy of a schema, with the pointers to its functions set.
+/// Returns a copy of a schema in which the pointers to functions are set.
 template <class Op>
 constexpr operator_schema with_functions(const operator_schema& bare) {
   operator_schema s = bare;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pointwise.hpp - operators that compute each element from the elements at the
-// same position. One struct of a few lines defines such an operator: it runs in the reference
-// executor, is fused on the CPU and has a gradient.
+// same position. A struct of a few lines defines such an operator, for the reference executor and
+// the engines, which fuse it with other pointwise operators, and with its gradient.
 //
 //   struct cube : lamina::pointwise {
 //     static constexpr const char* type = "cube";
@@ -9,11 +9,12 @@
 //     template <class T> LAMINA_FN static T df(T x, T dy) { return T(3) * x * x * dy; }
 //   };
 //
-// `f` takes the inputs in slot order, then the first `scalars` attributes; all as T, which is
-// float, double or a batch of floats. `df` takes the values that the gradient operator reads: the
-// inputs and outputs listed in gradient_inputs and gradient_outputs, the output's gradient, and the
-// attributes. An operator with several outputs has `f<K>`, one with several differentiable inputs
-// `df<Slot>`.
+// `f` takes an element of each input in slot order, then the first `scalars` attributes. All of
+// them have type T: float, double or a SIMD vector of them. `df` takes the values that the gradient
+// operator reads: elements of the inputs and outputs that gradient_inputs and gradient_outputs
+// select, the gradient of the output, and the attributes. An operator with several outputs has a
+// function `f<K>` for output K; an operator with several differentiable inputs has a function
+// `df<Slot>` for each of these input slots.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +24,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Base of a unary pointwise operator: slots X and Out; its gradient reads X and Out@GRAD.
+/// Base of the pointwise operators. By default, the operator has the slots X and Out, and its
+/// gradient reads X and Out@GRAD.
 struct pointwise : operator_definition {
   static constexpr auto kind = operator_kind::pointwise;
   static constexpr auto inputs = slots_x;
@@ -33,7 +35,7 @@ struct pointwise : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Base of a unary pointwise operator whose gradient reads Out instead of X.
+/// Base of the pointwise operators with one input whose gradient reads Out instead of X.
 struct pointwise_by_output : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   static constexpr std::uint32_t gradient_outputs = 1;
@@ -41,7 +43,8 @@ struct pointwise_by_output : pointwise {
 
 namespace detail {
 
-/// The index of the K-th set bit: the input slot of the K-th differentiable input.
+/// Returns the position of the k-th bit that is 1 in `set`, counted from 0. For a mask of
+/// differentiable inputs, this is the slot of the k-th of them.
 constexpr int nth_bit(std::uint32_t set, int k) {
   for (int i = 0; i < 32; ++i)
     if ((set >> i & 1u) != 0 && k-- == 0) return i;
@@ -50,11 +53,13 @@ constexpr int nth_bit(std::uint32_t set, int k) {
 
 }  // namespace detail
 
-/// The number of leading attributes that are arguments of a pointwise operator's function.
+/// The number of attributes, from the first on, that are arguments of the function of a pointwise
+/// operator.
 template <class Op>
 inline constexpr int scalars_of = detail::scalar_count<Op>;
 
-/// Computes output K of a pointwise operator, forward or gradient, for one element.
+/// Computes output K of a pointwise operator, or of the gradient operator of a pointwise operator,
+/// for one element.
 template <class Op, int K, class... T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto pointwise_value(T... argument) {
   if constexpr (detail::is_gradient<Op>) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pointwise_evaluation.hpp - pointwise definitions as functions on arrays.
+// lamina/operators/pointwise_evaluation.hpp - evaluates pointwise definitions on arrays.
 //
-// These functions are separate from pointwise.hpp, because every schema refers to them, but only
-// the reference executor calls them. Without this header they are declared, but never compiled.
+// These functions are not in pointwise.hpp, because every schema refers to them, but only the
+// reference executor calls them: a program that does not include this header need not compile them.
 #pragma once
 
 #include <lamina/core/config.hpp>

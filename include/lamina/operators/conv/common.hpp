@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The indices of the attributes that hold strides, paddings, dilations and groups.
+/// The indices of the attributes with strides, paddings, dilations and groups, in this order.
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/cuda.cuh - convolutions and their gradients: fused groups that begin with a
-// convolution, the gradient of the filters, conv2d_transpose.
+// lamina/operators/conv/cuda.cuh - launches convolutions and their gradients: fused groups that
+// begin with a convolution, the gradient of the filters, and conv2d_transpose.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -99,7 +99,7 @@ std::ptrdiff_t convolution_scratch(const conv_shape& s, int images) {
   return floats;
 }
 
-/// A fused group that begins with a convolution (its head).
+/// Launches a fused group that begins with a convolution, its head.
 template <conv_kind Kind, class S>
 struct conv_launch {
   static constexpr bool exists = true;
@@ -135,7 +135,7 @@ struct conv_launch {
 using keep_head =
     expression::statements<expression::let<operators::keep, 0, 2, expression::head_value>>;
 
-/// Computes a convolution that is not in a fused group: images `to` from images `from`.
+/// Computes a convolution that is not in a fused group, from images `from` to images `to`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
               const operand& to, float* scratch) {
@@ -281,7 +281,7 @@ struct call_kernel<operators::conv_filter_gradient_sum> {
   }
 };
 
-/// Computes Out[c] = the sum of channel c.
+/// Computes Out[c] = the sum of channel c over all images.
 template <>
 struct call_kernel<operators::channel_sums> {
   static constexpr bool launches = true;
@@ -347,7 +347,8 @@ struct call_kernel<gradient_of<operators::conv2d_transpose>> {
     const operand x = c.input(0);
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
-    // The two kernels run one after the other, so they share scratch memory.
+    // The kernels run one after the other, so they use the same scratch memory, and the largest
+    // size is needed.
     return (std::max)({detail::convolution_scratch<conv_kind::forward, Folds, Backend>(s, x.rows),
                        detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
                        channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels})});

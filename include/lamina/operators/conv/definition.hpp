@@ -32,12 +32,13 @@ struct conv2d : operator_definition {
   static constexpr auto products = product_rule::convolution;
 };
 
-/// conv2d with one group per input channel. Fluid: depthwise_conv2d.
+/// A conv2d with one group per input channel. Fluid: depthwise_conv2d.
 struct depthwise_conv2d : conv2d {
   static constexpr const char* type = "depthwise_conv2d";
 };
 
-/// conv2d for volumes: Input [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw]. Fluid: conv3d.
+/// A conv2d of volumes: Input is [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw]. Fluid:
+/// conv3d.
 struct conv3d : conv2d {
   static constexpr const char* type = "conv3d";
   static constexpr std::array<attribute_desc, 6> attributes{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/layer_conv2d.hpp - the convolution of images: conv2d.
+// lamina/operators/conv/layer_conv2d.hpp - conv2d, the convolution of images.
 #pragma once
 
 #include <lamina/core/config.hpp>

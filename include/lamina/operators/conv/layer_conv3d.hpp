@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/layer_conv3d.hpp - the convolution of volumes: conv3d.
+// lamina/operators/conv/layer_conv3d.hpp - conv3d, the convolution of volumes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,8 @@ struct extent3 {
   constexpr bool least(int n) const { return depth >= n && height >= n && width >= n; }
 };
 
-/// The stride, padding and dilation of a convolution or pooling over volumes: like `window`, with a
-/// depth.
+/// The stride, padding and dilation of a convolution or a pooling over volumes: as `window` for
+/// images, with a depth.
 struct window3 {
   extent3 stride = 1;
   extent3 padding = 0;

@@ -116,8 +116,8 @@ struct pointwise_call {
     if (l.is_summed) fail(c, {"expected slopes of float32 to be added up"});
     if constexpr (is_exact<Op>)
       if (is_integer) {
-        // On the serial backend the host checks the divisor at once, because the kernel cannot
-        // report a fault.
+        // The serial backend runs kernels on the host, where they cannot report a fault; so the
+        // divisor is checked here.
         if constexpr (is_division<Op> && __is_same(Backend, serial_backend))
           if (load_integer(all[inputs - 1].data, all[inputs - 1].type, 0) == 0) fail_division(c, 0);
         return run<std::int64_t>(b, c, l, all);

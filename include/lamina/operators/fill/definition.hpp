@@ -24,7 +24,7 @@ struct data : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-/// Out[...] = value. Fluid: fill_constant.
+/// Out = an array of the attribute `shape` whose elements are all `value`. Fluid: fill_constant.
 struct fill_constant : operator_definition {
   static constexpr const char* type = "fill_constant";
   static constexpr auto inputs = no_slots;

@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = 0 in the shape of X. Fluid: fill_zeros_like.
+/// Out = zeros in the shape of X. Fluid: fill_zeros_like.
 struct fill_zeros_like : pointwise {
   static constexpr const char* type = "fill_zeros_like";
   static constexpr std::uint32_t differentiable = 0;

@@ -29,7 +29,7 @@ void fill_constant_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<double>(filled_shape(ctx), ctx.attribute("value")));
 }
 
-/// Out = 0 in the shape of X.
+/// Out = zeros in the shape of X.
 template <class Real>
 void fill_zeros_like_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::zeros(ctx.input("X").type(), ctx.input("X").shape()));

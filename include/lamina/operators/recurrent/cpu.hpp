@@ -30,7 +30,8 @@ class scratch_pieces {
  public:
   explicit scratch_pieces(float* memory) : memory_(memory) {}
 
-  /// Returns the next piece of `numbers` elements, aligned to 64 bytes; null while counting.
+  /// Returns the next piece of memory, for `numbers` elements, aligned to 64 bytes; null if the
+  /// object only counts.
   template <class Real = float>
   Real* take(std::ptrdiff_t numbers) {
     float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
@@ -38,7 +39,7 @@ class scratch_pieces {
         (in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats * alignment_floats;
     return numbers_at<Real>(piece);
   }
-  /// Returns a piece for a matrix with padded rows.
+  /// Returns a piece of memory for a matrix with padded rows.
   template <class Real = float>
   Real* take(int rows, int columns) {
     return take<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns));
@@ -156,7 +157,8 @@ struct basic_step_product {
 };
 using step_product = basic_step_product<float>;
 
-/// Copies the initial state of each sequence to the row of its rank; zeros if no state is given.
+/// Copies the initial state of each sequence to the row of `to` that belongs to the sequence's
+/// rank; writes zeros if `given` is absent.
 template <class Real>
 inline void take_states(const step_schedule& steps, const operand& given, Real* to, int width) {
   const int stride = padded(width);
@@ -190,7 +192,7 @@ inline void give_states(const step_schedule& steps, const Real* from, int width,
                 to.row<Real>(steps.sequence(r)));
 }
 
-/// to = x + bias; if there is no bias, to = x.
+/// Computes to = x + bias; to = x if `bias` is null.
 template <class Real>
 inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
   if (bias == nullptr) {
@@ -202,7 +204,7 @@ inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
   });
 }
 
-/// to[j] += the sum of column j of x.
+/// Adds the sum of column j of x to to[j], for each j.
 template <class Real>
 inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, Real* to) {
   for (int first = 0; first < width; first += detail::summed_columns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/common.hpp - maps elements of a padded image (pad2d) to elements of the
-// image.
+// lamina/operators/resize/common.hpp - finds the element of an image that an element of the padded
+// image copies, for pad2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,17 +12,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// One side of an image and its padding: `before` elements come before its first element.
+/// One dimension of an image, of extent `in`, and of the padded image, of extent `out`. `before`
+/// elements of padding come before the first element of the image.
 struct padded_side {
   int before, in, out;
   bool reflects, repeats;
 
-  /// The image element that element k of the padded image copies; -1 if there is none.
+  /// Returns the element of the image that element k of the padded image copies; -1 if it is a
+  /// constant.
   LAMINA_FN constexpr int at(int k) const {
     return position_in_padded(k, before, in, reflects, repeats);
   }
-  /// The next element after k of the padded image that may copy image element i; at least `out` if
-  /// there is none.
+  /// Returns the next element after k of the padded image that may copy element i of the image; at
+  /// least `out` if no later element copies it.
   LAMINA_FN constexpr int next(int k, int i) const {
     ++k;
     if (!reflects && !repeats) return k <= before + i ? before + i : out;
@@ -31,7 +33,8 @@ struct padded_side {
   }
 };
 
-/// The layouts of both sides. Throws lamina::error for attributes that pad2d does not support.
+/// The height and the width of an image and its padding. The constructor throws lamina::error for
+/// attributes that pad2d does not support.
 struct padded_image {
   padded_side rows{}, columns{};
 

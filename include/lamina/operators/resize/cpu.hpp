@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cpu.hpp - resizing and padding of images: bilinear_interp,
-// nearest_interp, pad2d.
+// lamina/operators/resize/cpu.hpp - bilinear_interp and nearest_interp, which resize images, and
+// pad2d, which pads them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,21 +13,23 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Linear interpolation: (1 - part) * a + part * b. If `part` is 0 or a equals b, the result is a,
-/// so that an infinity does not become NaN.
+/// Returns the linear interpolation (1 - part) * a + part * b. If `part` is 0 or a equals b,
+/// returns a, because the formula would give NaN if a or b is infinite.
 template <class Real>
 LAMINA_INLINE Real between(Real a, Real b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
-/// Resizes images. The source columns of each result column are computed once for all rows.
+/// Resizes images. The columns of the image between which a column of the result lies are computed
+/// once for all rows.
 template <bool Nearest, class Real>
 class resize_kernel {
  public:
-  /// Scratch floats: low, high and part, one number each per column.
+  /// Returns the number of scratch floats for low, high and part, which have one number per column
+  /// each.
   static std::ptrdiff_t floats(const operand& large) { return 3 * padded(large.dims[3]); }
 
-  /// `size` is the input OutSize, which only the forward operator has.
+  /// `size` is the input OutSize; the gradient operator has no such input.
   resize_kernel(const call_context& c, const operand& x, const operand& y, const operand& size)
       : height_(x.dims[2]),
         width_(x.dims[3]),
@@ -76,7 +78,7 @@ class resize_kernel {
         if constexpr (Nearest) {
           u[low_[k]] += from[k];
         } else {
-          // A weight of 0 adds nothing, even if the gradient is infinite.
+          // A term with the weight 0 is skipped, because 0 times an infinite gradient is NaN.
           spread(u, k, (1 - part) * from[k]);
           if (part != 0) spread(l, k, part * from[k]);
         }
@@ -85,8 +87,8 @@ class resize_kernel {
   }
 
  private:
-  /// Calls f(row, offsets of the two image rows to interpolate, weight of the second, offset of the
-  /// result's row).
+  /// Calls f(row, offset of the upper image row, offset of the lower image row, weight of the lower
+  /// row, offset of the result's row) for each row of the result.
   template <class F>
   LAMINA_INLINE void for_each_row(int rows, F f) const {
     for (int r = 0; r < rows; ++r)
@@ -100,8 +102,8 @@ class resize_kernel {
         }
   }
 
-  /// Adds the gradient d of result column k to the two source columns that it was interpolated
-  /// from.
+  /// Adds the gradient d of column k of the result to the two columns of the image from which it
+  /// was interpolated.
   void spread(Real* row, int k, Real d) const {
     row[low_[k]] += (1 - part_[k]) * d;
     if (part_[k] != 0) row[high_[k]] += part_[k] * d;
@@ -140,8 +142,8 @@ struct interpolate_gradient {
   }
 };
 
-/// Calls f(row, position in the padded image, position in the image or -1 for a constant) for all
-/// elements of padded images.
+/// Calls f(row, position in the padded image, position in the image or -1 for a constant) for each
+/// element of the padded images.
 template <class F>
 void for_each_padded(const call_context& c, const operand& x, const operand& y, F f) {
   const padded_image image(c, x, y);

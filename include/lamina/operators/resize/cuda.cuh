@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cuda.cuh - resizing of images, one thread per element: bilinear_interp,
-// nearest_interp.
+// lamina/operators/resize/cuda.cuh - the kernels of bilinear_interp and nearest_interp, which
+// resize images. Each thread computes one element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// One dimension of the images: maps elements of the result to positions between source elements.
+/// One dimension of the images: finds the position in the source image, between two elements, at
+/// which an element of the result lies.
 struct interpolated_side {
   int in, out;
   bool is_nearest, align;
@@ -22,7 +23,8 @@ struct interpolated_side {
   LAMINA_INLINE LAMINA_FN interpolation_position at(int k) const {
     return position_between(k, in, out, is_nearest, align, mode);
   }
-  /// The first result element whose source position is at or after source element `low`.
+  /// Returns the first element of the result whose position in the source is at or after element
+  /// `low` of the source.
   LAMINA_INLINE LAMINA_FN int first_from(int low) const {
     int begin = 0, end = out;
     while (begin < end) {
@@ -34,21 +36,21 @@ struct interpolated_side {
     }
     return begin;
   }
-  /// The weight of source element h in the result element at position p.
+  /// Returns the weight of element h of the source in an element of the result at position p.
   static LAMINA_INLINE LAMINA_FN float share(const interpolation_position& p, int h) {
     return (p.low == h ? 1 - p.part : 0.0f) + (p.high == h ? p.part : 0.0f);
   }
 };
 
-/// Linear interpolation, as on the CPU: (1 - part) * a + part * b. If `part` is 0 or a equals b,
-/// the result is a, so that an infinity does not become NaN.
+/// Returns the linear interpolation (1 - part) * a + part * b, as on the CPU. If `part` is 0 or a
+/// equals b, returns a, because the formula would give NaN if a or b is infinite.
 LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
 struct resize_arguments {
   row_array from, to;
-  divider columns, plane, width;  // sizes of the array with one thread per element
+  divider columns, plane, width;  // of the array whose elements threads compute
   interpolated_side rows, lines;
   int count;
 };
@@ -67,8 +69,9 @@ struct resize_body {
     a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
   }
 };
-/// Each source element adds up the weighted gradients of all result elements that read it. A weight
-/// of 0 adds nothing, even if the gradient is infinite.
+/// Computes the gradient of an element of the source: the weighted sum of the gradients of all
+/// elements of the result that read it. A term with the weight 0 is skipped, because 0 times an
+/// infinite gradient is NaN.
 struct resize_grad_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -96,8 +99,8 @@ struct resize_grad_body {
   }
 };
 
-/// `x` is the source or its gradient, `y` the result or its gradient, and `each` the array that has
-/// one thread per element.
+/// Returns the arguments of a kernel. `x` is the source or its gradient, `y` the result or its
+/// gradient, and `each` the array whose elements the threads compute.
 template <bool Nearest>
 resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
                            const operand& each) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cuda_pad.cuh - padding around images: pad2d.
+// lamina/operators/resize/cuda_pad.cuh - the kernels of pad2d, which pads images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@ namespace detail {
 
 struct pad_arguments {
   row_array from, to;
-  divider columns, plane, width;  // sizes of the array with one thread per element
+  divider columns, plane, width;  // of the array whose elements threads compute
   padded_image image;
   float value;
   int count;
@@ -29,7 +29,7 @@ struct pad_body {
     a.to.row(to.row)[to.at] = row < 0 || column < 0 ? a.value : a.from.row(to.row)[first + column];
   }
 };
-/// Each element of the image adds up the gradients of all its copies.
+/// Computes the gradient of an element of the image: the sum of the gradients of all its copies.
 struct pad_grad_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/definition.hpp - resizing of images by interpolation, and padding.
+// lamina/operators/resize/definition.hpp - bilinear_interp and nearest_interp, which resize images,
+// and pad2d, which pads them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +9,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, if given,
-/// repeats the size. `scale` is set if the user gave a factor instead of a size.
+/// Base of the operators that resize images X [N, C, H, W] to Out [N, C, out_h, out_w]. If the
+/// input OutSize is present, it must hold the same size; if the user gave a factor instead of a
+/// size, `scale` holds it.
 struct interpolation : operator_definition {
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"OutSize", false, true}}};
   static constexpr auto outputs = slots_out;
@@ -23,14 +25,16 @@ struct interpolation : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Interpolates each element from the four elements around its position. The position of element k
-/// along a side is k (in - 1) / (out - 1) with align_corners, else k in / out. With align_mode 0
-/// and without align_corners it is (k + 0.5) in / out - 0.5. Fluid: bilinear_interp.
+/// Out = X resized: each element is interpolated from the four elements of X around its position.
+/// Along a dimension with the extents `in` of X and `out` of Out, the position of element k is k
+/// (in - 1) / (out - 1) with align_corners. Without align_corners it is k in / out or, if
+/// align_mode is 0, (k + 0.5) in / out - 0.5. Fluid: bilinear_interp.
 struct bilinear_interp : interpolation {
   static constexpr const char* type = "bilinear_interp";
 };
-/// Copies the source element at the position of each element. The position is rounded with
-/// align_corners, else truncated. Fluid: nearest_interp.
+/// Out = X resized: each element is the element of X at its position. Along each dimension, the
+/// position of element k is k (in - 1) / (out - 1), rounded, with align_corners, else k in / out,
+/// truncated. Fluid: nearest_interp.
 struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
@@ -39,15 +43,15 @@ struct nearest_interp : interpolation {
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The source of a result element along one side: (1 - part) of element `low` plus part of element
-/// `high`.
+/// The position of an element of the result along one dimension of the source: the element is (1 -
+/// part) times element `low` plus `part` times element `high`.
 struct interpolation_position {
   int low, high;
   float part;
 };
-/// The source position of element k. `in` and `out` are the extents of source and result. All
-/// engines share this function, because a position that is rounded differently would select a
-/// different element. It computes in float, as Fluid does.
+/// Returns the position of element k of the result in the source. `in` and `out` are the extents of
+/// source and result. All engines share this function, because a different rounding would select a
+/// different element. The function computes in float, as Fluid does.
 constexpr interpolation_position position_between(int k, int in, int out, bool is_nearest,
                                                   bool align_corners, int align_mode) {
   float ratio = 0;
@@ -71,9 +75,10 @@ constexpr interpolation_position position_between(int k, int in, int out, bool i
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Adds rows and columns around an image; paddings are the numbers above, below, left and right.
-/// The new elements are pad_value ("constant"), the image mirrored at its border element
-/// ("reflect"), or the nearest element of the image ("edge"). Fluid: pad2d.
+/// Out = X with additional rows and columns around each image. `paddings` holds the numbers of rows
+/// above and below and of columns left and right. The new elements are pad_value if mode is
+/// "constant", the image mirrored at its border elements if mode is "reflect", and the nearest
+/// elements of the image if mode is "edge". Fluid: pad2d.
 struct pad2d : operator_definition {
   static constexpr const char* type = "pad2d";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Paddings", false, true}}};
@@ -93,8 +98,8 @@ using resize_operators = operator_list<bilinear_interp, nearest_interp, pad2d>;
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The index, along one side, of the image element that element k of the padded image copies; -1
-/// stands for pad_value.
+/// Returns the index, along one dimension, of the element of the image that element k of the padded
+/// image copies; -1 stands for pad_value.
 LAMINA_FN constexpr int position_in_padded(int k, int before, int in, bool reflects, bool repeats) {
   int at = k - before;
   if (at >= 0 && at < in) return at;

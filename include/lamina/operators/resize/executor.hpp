@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/executor.hpp - resizing and padding of images: bilinear_interp,
-// nearest_interp, pad2d.
+// lamina/operators/resize/executor.hpp - bilinear_interp and nearest_interp, which resize images,
+// and pad2d, which pads them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f(position in Out, position in X, weight) for each element of X that contributes to an
-/// element of Out. Skips elements with the weight 0, because 0 times infinity would be NaN.
+/// element of Out. Skips elements with the weight 0, because 0 times infinity is NaN.
 template <class Real, class F>
 void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to,
                    F f) {
@@ -67,7 +67,7 @@ void interpolate_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(position in Out, position in X or -1 for a constant) for all elements.
+/// Calls f(position in Out, position in X or -1 for a constant) for each element of Out.
 template <class Real, class F>
 void for_each_padded(const call_context<Real>& ctx, const tensor_shape& from,
                      const tensor_shape& to, F f) {

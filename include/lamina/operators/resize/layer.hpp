@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/layer.hpp - resizing and padding of images: resize_bilinear,
-// resize_nearest, pad2d.
+// lamina/operators/resize/layer.hpp - resize_bilinear and resize_nearest, which resize images, and
+// pad2d, which pads them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The kinds of border that pad2d puts around an image.
+/// The elements that pad2d adds around an image: a constant, the mirrored image, or the nearest
+/// elements of the image.
 enum class pad_mode : std::uint8_t { constant, reflect, edge };
 
 namespace layer {
@@ -46,23 +47,24 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 }
 }  // namespace detail
 
-/// Resizes an image [C, H, W]; each element is interpolated from the four elements around its
-/// position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. A result with a single row or column
-/// has the first row or column of x. Fluid: layers.resize_bilinear.
+/// Returns an image [C, H, W] resized to the height and width of Size; each element is interpolated
+/// from the four elements around its position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. A
+/// result with a single row or column holds the first row or column of x. Fluid:
+/// layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {
   return detail::resized<operators::bilinear_interp, Size>(x, "bilinear_interp", attr);
 }
-/// Resizes an image [C, H, W]; each element is the source element at the nearest position. Fluid:
-/// layers.resize_nearest.
+/// Returns an image [C, H, W] resized to the height and width of Size; each element is the element
+/// of x at the nearest position. Fluid: layers.resize_nearest.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
   return detail::resized<operators::nearest_interp, Size>(x, "nearest_interp", attr);
 }
 
-/// Adds rows and columns above, below, left and right of an image: `pad2d<1, 1, 2, 2>(x)`,
-/// `pad2d<1, 1, 1, 1, lamina::pad_mode::reflect>(x)`. Fluid: layers.pad2d.
+/// Returns an image with additional rows above and below and additional columns left and right:
+/// `pad2d<1, 1, 2, 2>(x)`, `pad2d<1, 1, 1, 1, lamina::pad_mode::reflect>(x)`. Fluid: layers.pad2d.
 template <int Top, int Bottom, int Left, int Right, pad_mode Mode = pad_mode::constant, class T,
           class R, int C, int H, int W>
 constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/cpu.hpp - optimizer updates that read the parameter more than once, or
-// change only some of its rows.
+// lamina/operators/update/cpu.hpp - the kernels of optimizer updates that cannot be part of a fused
+// group: they read the parameter more than once, or change only some of its rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 namespace detail {
 
 /// Applies one optimizer update to slices of the parameter and its accumulators, which have the
-/// same layout. If a slice has no gradient (null), its gradient is zero and gradient clipping is
-/// off.
+/// same layout. If the gradient of a slice is null, the gradient is zero and is not clipped.
 template <class Opt, class Real>
 class update_pass {
  public:
@@ -31,8 +30,8 @@ class update_pass {
   static constexpr int numbers = static_cast<int>(update::attributes.size());
   static constexpr bool has_norms = update::traits::has_norms;
 
-  /// `array` has the parameter, an unused entry and the accumulators; `given` has the operator's
-  /// attributes.
+  /// `array` has the addresses of the parameter and of the accumulators in entries 0, 2, 3, ...;
+  /// entry 1 is not used. `given` has the values of the operator's attributes.
   update_pass(Real* const* array, const Real* given) : array_(array) {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
     for (int i = 0; i < numbers; ++i) of_gradient_.set(i, given[i]), of_zeros_.set(i, given[i]);
@@ -40,7 +39,8 @@ class update_pass {
     of_zeros_.set(3, infinity);
   }
 
-  /// Adds the squares of a slice to the sums of the norms that the update equation needs.
+  /// Adds the squares of a slice to the sums of squares from which the norms of the update equation
+  /// are computed.
   void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
     vector part[2] = {vector(Real(0)), vector(Real(0))};
     Real rest[2] = {0, 0};
@@ -57,7 +57,7 @@ class update_pass {
     for (int i = 0; i < 2; ++i)
       square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
   }
-  /// Computes the norms from the sums; returns false if a sum of squares overflows or loses digits
+  /// Computes the norms from the sums of squares. Returns false if a sum overflows or loses digits
   /// in Real.
   bool end_of_measure() {
     bool whole = true;
@@ -67,7 +67,7 @@ class update_pass {
     }
     return whole;
   }
-  /// Computes the norms again, with squares in a wider type.
+  /// Computes the norms again, with sums of squares in a wider type.
   template <class Each>
   LAMINA_COLD void measure_wide(const Each& each) {
     using wide = wide_number<Real>;
@@ -102,7 +102,7 @@ class update_pass {
   }
 
  private:
-  /// A list of numbers, each as a scalar and as a vector with this number in every lane.
+  /// A list of numbers, each as a scalar and as a SIMD vector whose lanes all have this number.
   template <int N>
   struct number_list {
     Real number[bound(N)] = {};
@@ -128,8 +128,8 @@ class update_pass {
   double square_[2] = {0, 0};
 };
 
-/// Updates all slices for which `each(f)` calls f(offset, count, gradient). Computes the norms
-/// first if the update needs any.
+/// Updates all slices of a parameter: each(f) must call f(offset, count, gradient) for each slice.
+/// Computes the norms first if the update equation has norms.
 template <class Opt, class Real, class Each>
 void update_parts(Real* const* array, const Real* number, const Each& each) {
   update_pass<Opt, Real> pass(array, number);
@@ -144,8 +144,9 @@ void update_parts(Real* const* array, const Real* number, const Each& each) {
 
 }  // namespace detail
 
-/// An update in place. The addresses are the parameter, its gradient and its accumulators, all in
-/// one layout, followed by one array with a number per attribute.
+/// Updates a parameter in place. The addresses of the call are those of the parameter, of its
+/// gradient and of its accumulators, which all have the same layout, and of an array with the value
+/// of each attribute.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;
@@ -158,8 +159,8 @@ struct call_kernel<update_operator<Opt, Given>> {
     run(c.at_position(0), array, numbers_at<Real>(c.address(arrays)));
   }
 
-  /// Updates a parameter. `array` has the parameter, its gradient and its accumulators. Skips
-  /// padding, which must not count in a norm.
+  /// Updates a parameter. `array` has the addresses of the parameter, its gradient and its
+  /// accumulators. Padding is skipped, because it must not be part of a norm.
   template <class Real>
   static void run(const operand& param, Real* const* array, const Real* number) {
     detail::update_parts<Opt>(array, number, [&](auto&& f) {
@@ -176,7 +177,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 
  private:
-  /// Copies the gradient to the output, for a machine that leaves updates to its caller.
+  /// Copies the gradient to the output: the caller of the machine computes the update.
   template <class Real>
   static void keep_gradient(const operand& param, Real* const* array) {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
@@ -184,15 +185,15 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-/// An update of a parameter by a sparse gradient, which stores only some of the rows.
+/// Updates a parameter by a sparse gradient, which stores only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
   static constexpr int arrays = 2 + update::states;
   template <class Real = float>
   static void run(const call_context& c) {
-    // If there are no scalar arguments, the machine leaves updates to its caller, and the sparse
-    // gradient is not changed.
+    // If the array with the attributes' values is absent, the caller of the machine computes the
+    // update, and this kernel does nothing.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
     Real* array[bound(arrays)];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
@@ -206,7 +207,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
                   const Real* number) {
     run(param, array, gradient, number, 0, param.rows);
   }
-  /// The same for a part of the parameter, rows [first, end), which contains all rows of the
+  /// Updates only the rows [first, end) of the parameter. They must contain all rows of the
   /// gradient.
   template <class Real>
   static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
@@ -236,7 +237,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
     for_each_column_part<Real>(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
       int next = first_row;
       const auto skip_to = [&](int row) {
-        // Adjacent rows without padding between them are updated as one slice.
+        // Neighbouring rows without gradients are updated as one slice if there is no padding
+        // between them.
         if (count == width && row > next)
           f(begin + static_cast<std::ptrdiff_t>(next) * width,
             static_cast<std::ptrdiff_t>(row - next) * width, nullptr);
@@ -253,8 +255,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
       skip_to(end);
     });
   }
-  /// Calls f(offset of row 0, first column, floats from row to row, columns) for each panel, or
-  /// once for all columns if the parameter is not stored in panels.
+  /// Calls f(offset of row 0, first column, stride of rows, number of columns) for each panel of
+  /// the parameter, or once for all columns if the parameter is not stored in panels.
   template <class Real, class F>
   static void for_each_column_part(const operand& param, F&& f) {
     if (!param.panel) return f(0, 0, static_cast<int>(param.stride), param.columns);

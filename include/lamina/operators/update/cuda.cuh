@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/cuda.cuh - optimizer updates of whole arrays; norms that their equations
-// need stay on the device.
+// lamina/operators/update/cuda.cuh - the kernels of optimizer updates. Norms in the update
+// equations stay in the memory of the device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,13 +27,14 @@ struct update_body_of<Update, std::integer_sequence<int, S...>> {
                          expression::load<2 + S>..., expression::numbers<2 + Update::states>>;
   using type = pointwise_body<expression::statements<statement>>;
 };
-/// The kernel of an update. Its arguments are the parameter, its gradient, its accumulators and the
-/// numbers.
+/// The kernel of an update. Its arguments are the parameter, its gradient, its accumulators and an
+/// array with the values of the attributes.
 template <class Update>
 using update_body =
     typename update_body_of<Update, std::make_integer_sequence<int, Update::states>>::type;
 
-/// The squares for the norm of Update::normed; the norm of the parameter is computed separately.
+/// The terms of the sum of squares of Update::normed(). Another kernel computes the norm of the
+/// parameter.
 template <class Update>
 struct normed_terms {
   static constexpr int states = Update::states;
@@ -56,7 +57,7 @@ struct normed_terms {
   }
 };
 
-/// Copies the numbers of an update and appends a norm.
+/// Copies the values of an update's attributes and appends a norm.
 struct norm_result {
   const float* number;
   float* to;
@@ -69,7 +70,7 @@ struct norm_result {
 
 }  // namespace detail
 
-/// The scratch floats that an update of `elements` elements needs.
+/// Returns the number of scratch floats that an update of `elements` elements needs.
 template <class Update, class Backend>
 std::ptrdiff_t update_scratch(int elements) {
   if constexpr (Update::traits::has_norms) {
@@ -83,9 +84,9 @@ std::ptrdiff_t update_scratch(int elements) {
   }
 }
 
-/// Updates a parameter of rows x columns. `of` holds the addresses of the parameter, its gradient
-/// and its accumulators, which all have padded rows, then of the numbers. `scratch` must be aligned
-/// to 8 bytes.
+/// Updates a parameter [rows, columns]. `of` holds the addresses of the parameter, of its gradient
+/// and of its accumulators, which all have padded rows, and then of the array with the values of
+/// the attributes. `scratch` must be aligned to 8 bytes, because it holds doubles.
 template <class Update, class Backend>
 void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
   constexpr int states = Update::states;
@@ -112,7 +113,8 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
   b.template cells<body>(g);
 }
 
-/// The kernel of an update that needs norms, which reads the parameter twice.
+/// Updates a parameter by an equation with norms: the parameter is read twice, for the norms and
+/// for the update.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   using update = update_operator<Opt, Given>;
@@ -121,8 +123,8 @@ struct call_kernel<update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     if (!param) return;
-    // If there are no scalar arguments, the machine leaves updates to its caller, and the output is
-    // the gradient.
+    // If the array with the attributes' values is absent, the caller of the machine computes the
+    // update, and the output of this kernel is the gradient.
     if (c.arguments[2 + update::states] == nullptr)
       return copy_elements(b, c.at_position(1), param);
     run_update<update>(b, c.arguments, param.rows, param.columns, c.run.scratch);

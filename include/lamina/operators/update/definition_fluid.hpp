@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/update/definition_fluid.hpp - update operators in Fluid's own form, for imported
-// programs: the learning rate and the powers of betas are variables, and other operators prepare
-// the gradients. They have the same kernels as lamina's update operators
-// (operators/update/executor.hpp).
+// programs: the learning rate and the powers of beta1 and beta2 are variables, and other operators
+// clip the gradients and add weight decay. These operators have the same kernels as lamina's update
+// operators (operators/update/executor.hpp). In the equations, p is Param, g is Grad and lr is
+// LearningRate.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,14 +12,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace fluid {
 
-/// p -= lr * g. Fluid: sgd.
+/// p -= lr g. Fluid: sgd.
 struct sgd : operator_definition {
   static constexpr const char* type = "sgd";
   static constexpr std::array<slot_desc, 3> inputs{{{"Param"}, {"LearningRate"}, {"Grad"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"ParamOut"}}};
 };
 
-/// Fluid: momentum.
+/// v = mu v + g, where v is Velocity; p -= lr v or, with use_nesterov, p -= lr (g + mu v). Fluid:
+/// momentum.
 struct momentum : operator_definition {
   static constexpr const char* type = "momentum";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -28,7 +30,8 @@ struct momentum : operator_definition {
       {{"mu", attribute_type::real, 0}, {"use_nesterov", attribute_type::boolean, 0}}};
 };
 
-/// Fluid: lars_momentum.
+/// l = lr lars_coeff ||p|| / (||g|| + d ||p||) if both norms are above 0, else lr, where d is
+/// lars_weight_decay; v = mu v + l (g + d p); p -= v. Fluid: lars_momentum.
 struct lars_momentum : momentum {
   static constexpr const char* type = "lars_momentum";
   static constexpr std::array<attribute_desc, 3> attributes{
@@ -37,7 +40,7 @@ struct lars_momentum : momentum {
        {"lars_weight_decay", attribute_type::real, 0.0005}}};
 };
 
-/// Fluid: adagrad.
+/// m = m + g^2, where m is Moment; p -= lr g / (sqrt m + epsilon). Fluid: adagrad.
 struct adagrad : operator_definition {
   static constexpr const char* type = "adagrad";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -47,14 +50,17 @@ struct adagrad : operator_definition {
       {{"epsilon", attribute_type::real, 1e-6}}};
 };
 
-/// Fluid: decayed_adagrad.
+/// m = decay m + (1 - decay) g^2, where m is Moment; p -= lr g / (sqrt m + epsilon). Fluid:
+/// decayed_adagrad.
 struct decayed_adagrad : adagrad {
   static constexpr const char* type = "decayed_adagrad";
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"decay", attribute_type::real, 0.95}, {"epsilon", attribute_type::real, 1e-6}}};
 };
 
-/// Fluid: adam.
+/// m1 = beta1 m1 + (1 - beta1) g; m2 = beta2 m2 + (1 - beta2) g^2; p -= lr sqrt(1 - Beta2Pow) / (1
+/// - Beta1Pow) m1 / (sqrt m2 + epsilon), where m1 and m2 are Moment1 and Moment2. Beta1PowOut and
+/// Beta2PowOut are the powers of the next step. Fluid: adam.
 struct adam : operator_definition {
   static constexpr const char* type = "adam";
   static constexpr std::array<slot_desc, 7> inputs{{{"Param"},
@@ -73,7 +79,8 @@ struct adam : operator_definition {
        {"lazy_mode", attribute_type::boolean, 0}}};
 };
 
-/// Fluid: lamb.
+/// u = m1 / (sqrt m2 + epsilon) + weight_decay p, with m1 and m2 as in adam; p -= lr ||p|| / ||u||
+/// u. Fluid: lamb.
 struct lamb : adam {
   static constexpr const char* type = "lamb";
   static constexpr std::array<attribute_desc, 4> attributes{
@@ -83,7 +90,8 @@ struct lamb : adam {
        {"epsilon", attribute_type::real, 1e-6}}};
 };
 
-/// Fluid: adamax. A separate scale operator multiplies the power of beta1.
+/// m = beta1 m + (1 - beta1) g; u = max(|g|, beta2 u + epsilon); p -= lr / (1 - Beta1Pow) m / u,
+/// where m is Moment and u is InfNorm. A separate scale operator updates Beta1Pow. Fluid: adamax.
 struct adamax : operator_definition {
   static constexpr const char* type = "adamax";
   static constexpr std::array<slot_desc, 6> inputs{
@@ -95,7 +103,9 @@ struct adamax : operator_definition {
        {"epsilon", attribute_type::real, 1e-8}}};
 };
 
-/// Fluid: adadelta, which has no learning rate.
+/// a = rho a + (1 - rho) g^2; d = -sqrt((u + epsilon) / (a + epsilon)) g; u = rho u + (1 - rho)
+/// d^2; p += d, where a is AvgSquaredGrad and u is AvgSquaredUpdate. The learning rate has no
+/// effect. Fluid: adadelta.
 struct adadelta : operator_definition {
   static constexpr const char* type = "adadelta";
   static constexpr std::array<slot_desc, 5> inputs{{{"Param"},
@@ -109,6 +119,8 @@ struct adadelta : operator_definition {
       {{"rho", attribute_type::real, 0.95}, {"epsilon", attribute_type::real, 1e-6}}};
 };
 
+/// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v, where s is
+/// MeanSquare and v is Moment; operators/update/executor.hpp has the equation for `centered`.
 /// Fluid: rmsprop.
 struct rmsprop : operator_definition {
   static constexpr const char* type = "rmsprop";
@@ -127,7 +139,7 @@ struct rmsprop : operator_definition {
        {"centered", attribute_type::boolean, 0}}};
 };
 
-/// Fluid: ftrl.
+/// Follows the regularized leader; operators/update/executor.hpp has the equations. Fluid: ftrl.
 struct ftrl : operator_definition {
   static constexpr const char* type = "ftrl";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -140,7 +152,7 @@ struct ftrl : operator_definition {
        {"lr_power", attribute_type::real, -0.5}}};
 };
 
-/// Fluid: proximal_gd.
+/// z = p - lr g; p = sign(z) max(|z| - lr l1, 0) / (1 + lr l2). Fluid: proximal_gd.
 struct proximal_gd : operator_definition {
   static constexpr const char* type = "proximal_gd";
   static constexpr std::array<slot_desc, 3> inputs{{{"Param"}, {"Grad"}, {"LearningRate"}}};
@@ -149,7 +161,8 @@ struct proximal_gd : operator_definition {
       {{"l1", attribute_type::real, 0}, {"l2", attribute_type::real, 0}}};
 };
 
-/// Fluid: proximal_adagrad.
+/// m = m + g^2, where m is Moment; z = p - lr g / sqrt(m); p = sign(z) max(|z| - lr l1, 0) / (1 +
+/// lr l2). Fluid: proximal_adagrad.
 struct proximal_adagrad : proximal_gd {
   static constexpr const char* type = "proximal_adagrad";
   static constexpr std::array<slot_desc, 4> inputs{

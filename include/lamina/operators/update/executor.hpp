@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/executor.hpp - Fluid's update operators, directly from their equations.
+// lamina/operators/update/executor.hpp - Fluid's update operators, computed directly from their
+// equations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,9 +16,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-// Fluid keeps the learning rate in a variable and prepares gradients by separate operators. Update
-// operators of a training program have both as attributes. In a program that trains itself, the
-// learning rate and the scale are variables. The kernels accept every form.
+// The kernels accept three forms of update operators. In Fluid's form, the learning rate is a
+// variable, and separate operators clip gradients and add weight decay. In a training program of
+// lamina, the learning rate and the numbers for clipping and decay are attributes. In a program
+// that trains itself, the learning rate and the factor of gradient clipping are variables.
 
 template <class Real>
 Real learning_rate_of(const call_context<Real>& ctx) {
@@ -26,7 +28,7 @@ Real learning_rate_of(const call_context<Real>& ctx) {
   return ctx.has("StepLearningRate") ? ctx.real("StepLearningRate").flat(0) * recorded : recorded;
 }
 
-/// Out = the learning rate of step StepOut = Step + 1.
+/// StepOut = Step + 1; Out = the learning rate of step StepOut.
 template <class Real>
 void decayed_learning_rate_forward(call_context<Real>& ctx) {
   const std::int64_t step = ctx.integers("Step").flat(0) + 1;
@@ -48,7 +50,7 @@ void decayed_learning_rate_forward(call_context<Real>& ctx) {
   ctx.give("StepOut", tensor::filled<std::int64_t>({1}, step));
 }
 
-/// Out = min(1, max_norm / the norm of all gradients together).
+/// Out = min(1, max_norm / n), where n is the Euclidean norm of all elements of all gradients.
 template <class Real>
 void gradient_scale_forward(call_context<Real>& ctx) {
   square_sum squares = 0;
@@ -61,7 +63,8 @@ void gradient_scale_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
-/// Whether the gradient has the row of element i. Only a gradient of selected rows may lack it.
+/// Whether the gradient stores the row of element i. A dense gradient stores all rows; a sparse
+/// gradient (selected_rows) stores some.
 template <class Real>
 bool has_row(const call_context<Real>& ctx, std::size_t i) {
   const auto* const rows = ctx.selected_rows("Grad");
@@ -69,9 +72,9 @@ bool has_row(const call_context<Real>& ctx, std::size_t i) {
   return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
 }
 
-/// The prepared gradient: it is scaled, then clipped, then the gradient of the decay is added, as
-/// far as the operator has these attributes. Missing rows are zeros, which clipping does not
-/// change.
+/// Returns the gradient, prepared according to the operator's attributes: scales it, then clips it,
+/// then adds the gradient of the weight decay. Rows that a sparse gradient does not store are
+/// zeros, which clipping does not change.
 template <class Real>
 xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   auto g = ctx.real("Grad");
@@ -117,8 +120,8 @@ void momentum_update(call_context<Real>& ctx) {
   ctx.give("VelocityOut", std::move(v));
 }
 
-/// l = lr coeff ||p|| / (||g|| + decay ||p||) if both norms are above 0, else lr;
-/// v = mu v + l (g + decay p); p -= v. Source: You et al. 2017.
+/// l = lr coeff ||p|| / (||g|| + decay ||p||) if ||p|| and ||g|| are above 0, else lr; v = mu v + l
+/// (g + decay p); p -= v. Source: You et al. 2017.
 template <class Real>
 void lars_momentum_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
@@ -150,10 +153,10 @@ void adagrad_update(call_context<Real>& ctx) {
   ctx.give("MomentOut", std::move(m));
 }
 
-/// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2;
-/// p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 / (sqrt m2 + epsilon). Source: Kingma and Ba 2015.
-/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already. With lazy_mode, rows
-/// that a gradient of selected rows lacks do not change, unless a decay makes the gradient dense.
+/// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2; p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 /
+/// (sqrt m2 + epsilon). Source: Kingma and Ba 2015. Without Beta1Pow and Beta2Pow, the learning
+/// rate already contains the factor with b1^t and b2^t. With lazy_mode, rows that a sparse gradient
+/// does not store do not change, unless weight decay makes the gradient dense.
 template <class Real>
 void adam_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
@@ -182,8 +185,8 @@ void adam_update(call_context<Real>& ctx) {
   ctx.give("Moment2Out", std::move(m2));
 }
 
-/// m = b1 m + (1 - b1) g; u = max(|g|, b2 u + epsilon); p -= lr / (1 - b1^t) m / u.
-/// Without Beta1Pow the learning rate has been corrected already.
+/// m = b1 m + (1 - b1) g; u = max(|g|, b2 u + epsilon); p -= lr / (1 - b1^t) m / u. Without
+/// Beta1Pow, the learning rate already contains the factor with b1^t.
 template <class Real>
 void adamax_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m = ctx.real("Moment"), u = ctx.real("InfNorm");
@@ -221,8 +224,9 @@ void adadelta_update(call_context<Real>& ctx) {
   ctx.give("AvgSquaredUpdateOut", std::move(u));
 }
 
-/// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. Centered:
-/// c = decay c + (1 - decay) g and sqrt(max(s - c^2, 0) + epsilon).
+/// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. With
+/// `centered`, c = decay c + (1 - decay) g, and sqrt(max(s - c^2, 0) + epsilon) replaces the square
+/// root.
 template <class Real>
 void rmsprop_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
@@ -262,16 +266,16 @@ void ftrl_update(call_context<Real>& ctx) {
     n.flat(i) = larger;
   }
   ctx.give("ParamOut", std::move(p));
-  // Fluid shortens the names of these outputs; in training programs the name is the input's name
-  // followed by "Out".
+  // These outputs have two names: in Fluid a shortened one, in lamina's training programs the name
+  // of the input followed by "Out".
   ctx.give("SquaredAccumOut", n);
   ctx.give("LinearAccumOut", z);
   ctx.give("SquaredAccumulatorOut", std::move(n));
   ctx.give("LinearAccumulatorOut", std::move(z));
 }
 
-/// m1, m2 as in adam; u = m1 / (sqrt m2 + epsilon) + decay p; p -= lr ||p|| / ||u|| u, with the
-/// quotient of norms 1 where one of them is 0. Source: You et al. 2020.
+/// m1, m2 as in adam; u = m1 / (sqrt m2 + epsilon) + decay p; p -= lr ||p|| / ||u|| u. If one of
+/// the norms is 0, their quotient counts as 1. Source: You et al. 2020.
 template <class Real>
 void lamb_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
@@ -294,8 +298,8 @@ void lamb_update(call_context<Real>& ctx) {
   ctx.give("Moment2Out", std::move(m2));
 }
 
-/// z = p - rate g with rate = lr, or lr / sqrt(m += g^2); p = sign(z) max(|z| - rate l1, 0) /
-/// (1 + rate l2) with rate = lr. Source: Duchi and Singer 2009.
+/// z = p - lr g or, if Adaptive, m += g^2 and z = p - lr g / sqrt(m); then p = sign(z) max(|z| - lr
+/// l1, 0) / (1 + lr l2). Source: Duchi and Singer 2009.
 template <class Real, bool Adaptive>
 void proximal_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param");
@@ -305,7 +309,7 @@ void proximal_update(call_context<Real>& ctx) {
   const Real l2 = ctx.real_attribute("l2");
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) += g.flat(i) * g.flat(i);
-    // If all gradients so far were 0, the step is 0 instead of 0 / 0.
+    // If m is 0, all gradients so far were 0, and the step must be 0, not 0 / 0.
     const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
     const Real z = p.flat(i) - lr * g.flat(i) / root;
     const Real size = (std::max)(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/fluid.hpp - converts updates to update operators in Fluid's form.
+// lamina/operators/update/fluid.hpp - converts lamina's optimizer updates to update operators in
+// Fluid's form, for exported programs.
 //
-// An update operator of lamina includes clipping, decay and the scalars of a step. Fluid has
-// variables for the learning rate and the powers of beta, and separate operators that clip
-// gradients and add decay.
+// An update operator of lamina clips the gradient, adds weight decay, and has the learning rate as
+// an attribute. Fluid has variables for the learning rate and the powers of beta1 and beta2, and
+// separate operators that clip gradients and add weight decay.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,17 +24,18 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The numbers of an update: learning rate, clipping and decay, and the attributes of the
-/// optimizer's equation.
+/// The numbers of an update: the learning rate, the numbers for clipping and weight decay, and the
+/// attributes of the optimizer's equation.
 struct update_numbers {
   float learning_rate = 0;
   gradient_clip clip{};
   regularizer decay{};
-  std::vector<float> scalars{};  // by attribute, after the attributes of the preparation
-  std::vector<float> initial{};  // by accumulator
+  std::vector<float> scalars{};  // per attribute of the equation
+  std::vector<float> initial{};  // per accumulator: its value before the first step
 };
 
-/// Appends operators and variables to a program in Fluid's form.
+/// Appends operators and variables to a program in Fluid's form, and initial values to its startup
+/// program.
 class message_appender {
  public:
   message_appender(block_message& main, block_message& startup) : main_(main), startup_(startup) {}
@@ -70,7 +72,8 @@ class message_appender {
   }
 
   void add(operator_message op) { main_.operators.push_back(std::move(op)); }
-  /// Creates a variable in the shape of another one, or with one element if `like` is null.
+  /// Creates a variable with the shape of `like`, or with one element if `like` is null. Returns
+  /// its name.
   std::string made(const std::string& name, const variable_message* like) {
     if (main_.find(name) != nullptr) return name;
     variable_message v;
@@ -81,7 +84,7 @@ class message_appender {
     main_.variables.push_back(std::move(v));
     return name;
   }
-  /// Creates a persistent variable, which the startup program fills with `first`.
+  /// Creates a persistent variable, which the startup program fills with `first`. Returns its name.
   std::string kept(const std::string& name, const variable_message* like, float first) {
     made(name, like);
     for (variable_message& v : main_.variables) {
@@ -106,18 +109,20 @@ class message_appender {
   block_message& startup_;
 };
 
-/// Writes updates in Fluid's form at the end of a block.
+/// Converts optimizer updates to Fluid's form and appends them to a block.
 class fluid_update_writer {
  public:
   explicit fluid_update_writer(message_appender& to) : to_(to) {}
 
-  /// Makes learning rates multiples of this variable, which the program computes.
+  /// Sets the variable that holds the learning rate and that the program computes; the learning
+  /// rates of parameters become multiples of it.
   void use_rate(std::string variable) {
     base_name_ = std::move(variable);
     base_ = 1;
   }
 
-  /// The schema of Fluid's update operator with this type; null if there is none.
+  /// Returns the schema of Fluid's update operator of type `type`; null if Fluid has no such
+  /// operator.
   static const operator_schema* schema_of_update(std::string_view type) {
     static const operator_schema* const known[] = {&schema_of<fluid::sgd>(),
                                                    &schema_of<fluid::momentum>(),
@@ -137,7 +142,8 @@ class fluid_update_writer {
     return nullptr;
   }
 
-  /// Writes all updates of a step: clips gradients, then adds decay, then changes parameters.
+  /// Writes the operators of all updates of a step. They clip the gradients, then add weight decay,
+  /// then change the parameters.
   void write(std::vector<std::pair<operator_message, update_numbers>> updates) {
     clip_by_global_norm(updates);
     for (auto& [op, numbers] : updates) {
@@ -159,7 +165,7 @@ class fluid_update_writer {
   std::string like(const std::string& name, const char* suffix) {
     return to_.made(name + suffix, to_.find(name));
   }
-  // Appends an operator from one or two inputs to Out; returns the name of Out.
+  // Appends an operator with the given inputs and the output Out; returns the name of Out.
   std::string computed(const char* type, slot_list inputs, const std::string& out,
                        std::vector<attribute_message> attributes = {}) {
     to_.add(message_appender::operation(type, std::move(inputs), {{"Out", {out}}},
@@ -176,10 +182,11 @@ class fluid_update_writer {
          message_appender::number("bias_after_scale", attribute_type::boolean, 1)});
   }
 
-  // Computes scale = limit / max(limit, sqrt(sum of all squares)) and scales all gradients by it.
+  // Appends operators that compute scale = limit / max(limit, sqrt(sum of the squares of all
+  // gradients)) and multiply all gradients by it.
   void clip_by_global_norm(std::vector<std::pair<operator_message, update_numbers>>& updates) {
     std::vector<std::string> sums;
-    variable_message one;  // one element, of the type of the gradients
+    variable_message one;  // one element with the type of the gradients
     one.dims = {1};
     float limit = 0;
     for (auto& [op, numbers] : updates) {
@@ -241,8 +248,8 @@ class fluid_update_writer {
     return computed("sum", {{"X", {gradient, penalty}}}, like(gradient, "@REGULARIZED"));
   }
 
-  // All parameters share one variable for the learning rate; a parameter with a separate factor
-  // uses a multiple of it.
+  // Returns the variable with the learning rate of a parameter. All parameters share one variable,
+  // except that a parameter with another rate uses a multiple of it.
   std::string learning_rate(const std::string& param, float rate) {
     if (base_name_.empty()) {
       base_ = rate;
@@ -291,7 +298,7 @@ class fluid_update_writer {
     const std::string power = made.input("Beta1Pow").empty() ? "" : made.input("Beta1Pow").front();
     const float beta = power.empty() ? 0 : made.attribute("beta1")->real;
     to_.add(std::move(made));
-    // Needed only if the operator does not multiply the power itself.
+    // Not needed if the update operator multiplies the power itself.
     if (!power.empty() && !multiplies) scaled(power, power, beta);
   }
   std::string beta_power(const operator_message& op, const std::string& param,
@@ -300,8 +307,8 @@ class fluid_update_writer {
     const attribute_message* const beta = op.attribute(first ? "beta1" : "beta2");
     return to_.kept(param + (first ? "_beta1_pow_acc_0" : "_beta2_pow_acc_0"), nullptr, beta->real);
   }
-  // The input slot that an output changes: "MomentOut" changes Moment, "SquaredAccumOut" changes
-  // SquaredAccumulator.
+  // Returns the input slot that an output updates: Moment for "MomentOut", SquaredAccumulator for
+  // "SquaredAccumOut".
   static std::string changed_by(const operator_message& op, std::string_view output) {
     const std::string_view base = output.substr(0, output.size() - 3);
     for (const bool exact : {true, false})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/fluid_schedule.hpp - learning-rate schedules as Fluid operators, which
-// count the steps in a variable.
+// lamina/operators/update/fluid_schedule.hpp - writes learning-rate schedules as Fluid operators,
+// which count the steps in a variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Appends the operators that compute the learning rate of a step. The counter `@LR_DECAY_COUNTER@`
-/// starts one below the first step, and each step increments it; Fluid: learning_rate_scheduler.py.
+/// Appends the operators that compute the learning rate of a step. The variable
+/// `@LR_DECAY_COUNTER@` counts the steps: its initial value is one less than the number of the
+/// first step, and each step increments it first. Fluid: learning_rate_scheduler.py.
 class fluid_schedule_writer {
  public:
   explicit fluid_schedule_writer(message_appender& to) : to_(to) {}
@@ -28,8 +29,8 @@ class fluid_schedule_writer {
     return rate.kind != optimizer::schedule_kind::constant || rate.warmup_steps > 0;
   }
 
-  /// Writes the operators; returns the variable that holds the rate. Throws lamina::error for
-  /// schedules of v2, for which Fluid has no operators.
+  /// Writes the operators; returns the variable that holds the learning rate. Throws lamina::error
+  /// for a schedule of v2, because Fluid has no operators for it.
   std::string write(const optimizer::learning_rate& rate) {
     variable_message whole;
     whole.type = dtype::int64;
@@ -102,8 +103,8 @@ class fluid_schedule_writer {
     const double end = r.a;
     return scaled(one("pow", scaled(gone, -1, 1), {real("factor", r.b)}), r.base - end, end);
   }
-  // The rate is a sum over all pieces: the value of the piece times 1 if the step is in the piece,
-  // else times 0. This is exact.
+  // The learning rate is a sum over all pieces of the schedule: the value of a piece times 1 if the
+  // step is in the piece, else times 0. The sum is exact, because only one term is not 0.
   std::string piecewise(const schedule::piecewise_decay& s) {
     std::vector<std::string> parts;
     std::string begun;  // whether the piece has begun; always true for the first piece
@@ -119,7 +120,8 @@ class fluid_schedule_writer {
     return add("sum", {{"X", parts}}, {});
   }
 
-  // Appends a comparison of the step with an integer; the result is 1 or 0.
+  // Appends operators that compare the step with an integer; returns the variable with the result,
+  // 1 or 0.
   std::string condition(const char* type, std::int64_t with) {
     const std::string limit = filled(static_cast<double>(with), dtype::int64);
     variable_message truth;

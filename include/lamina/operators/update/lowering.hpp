@@ -9,9 +9,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Adds the numbers of an update to the plan's constants. They have their recorded or default
-/// values until the training loop sets them. The defaults are usually equal to the defaults of the
-/// previous update, and copying them is much faster than reading a schema during compilation.
+/// Adds the values of an update's attributes (learning rate, limits of clipping, decay, ...) to the
+/// constants of the plan. They have their recorded or default values until the training loop sets
+/// them. The default values are copied from the previous update if it has the same operator,
+/// because reading a schema takes much more compile time.
 constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
   auto& constants = s.constants;
   const int numbers = op.schema->attribute_count, first = constants.count;
@@ -31,13 +32,13 @@ constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
   constants.count = first + numbers;
 }
 
-/// The index of the first argument that holds numbers of an update. It follows the parameter, the
-/// gradient and the accumulators.
+/// Returns the index of the first argument that holds a value computed by another operator, such as
+/// the learning rate. These arguments follow the parameter, the gradient and the accumulators.
 constexpr int first_number(const operator_desc& op) {
   return op.inputs + op.schema->output_count + 1;
 }
-/// Appends the instruction that collects the numbers of update k, some of which other operators
-/// compute.
+/// Appends the instruction that collects the attributes' values of update k in one array, if other
+/// operators compute some of them. Returns the array.
 constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
   for (int i = 0; i < s.numbers.count; ++i)
     if (s.numbers[i].update == k) return s.numbers[i].made;
@@ -47,10 +48,10 @@ constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
             {made}, k);
   return made;
 }
-/// Called after operator k, which computes a learning rate. Emits the numbers of the updates that
-/// use this rate and need no other computed number. If operator k comes before the gradient, the
-/// numbers are also computed before it, so that the update can be the epilogue of the product that
-/// computes the gradient.
+/// Must be called after operator k, which computes a learning rate, has been lowered. For each
+/// update that reads this rate and no other computed value, emits the instruction of numbers_of()
+/// at once. If operator k precedes the gradient, this instruction precedes it as well, so that the
+/// update can be fused with the matrix product that computes the gradient.
 constexpr void make_numbers_early(lowering_state& s, const operator_desc& from, int k) {
   for (int u = k + 1; u < s.program.count.operators; ++u) {
     const operator_desc op = s.program.operators[u];
@@ -61,10 +62,11 @@ constexpr void make_numbers_early(lowering_state& s, const operator_desc& from, 
   }
 }
 
-/// Lowers an update in Fluid's form. The parameter and its accumulators are read and written in
-/// place; the operator's attributes are constants that the training loop sets before each step.
+/// Lowers an optimizer update. The parameter and its accumulators are updated in place; the
+/// operator's attributes are constants that the training loop sets before each step.
 constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
-  // Operands: parameter, gradient, accumulators, then arrays that hold some of the numbers.
+  // The operands are the parameter, the gradient and the accumulators, then variables with values
+  // that other operators compute.
   const int outputs = op.schema->output_count, n = outputs + 1;
   const plan_variable of_param = s.variables.items[argument(s, op.inputs)];
   const bool panel = of_param.panel;
@@ -73,8 +75,8 @@ constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
   if (s.program.variables[grad].kind != variable_kind::selected_rows &&
       s.variables.items[grad].panel != panel)
     grad = panel ? in_panels(s, grad, k) : in_rows(s, grad, k);
-  // An update that needs norms reads the parameter twice, and an update by selected rows changes
-  // only a part of it. Both have separate kernels.
+  // An update with norms reads the parameter twice, and an update by a sparse gradient changes only
+  // some rows of the parameter. Both cannot be part of a fused group and have separate kernels.
   const fusion_anchor head =
       op.schema->knows_panels ? fusion_anchor::call : fusion_anchor::pointwise;
   instruction i = begin(s, head, *op.schema, 0, k);

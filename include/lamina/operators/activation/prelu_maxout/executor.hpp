@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Returns the position in Alpha of the slope for each element of X.
+/// Returns, for each element of X, the position of its slope in Alpha.
 template <class Real>
 std::vector<std::size_t> alpha_positions(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();

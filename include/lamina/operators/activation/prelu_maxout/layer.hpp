@@ -13,8 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// The number of slopes that prelu trains: a single one, one per channel (dimension 1), or one per
-/// element of a row.
+/// The number of slopes that prelu trains: one for all elements, one per channel (dimension 1), or
+/// one per element of a row.
 enum class prelu_mode : std::uint8_t { all, channel, element };
 
 /// Options of prelu.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/tunable/layer.hpp - the activation functions with attributes.
+// lamina/operators/activation/tunable/layer.hpp - layers of the activation functions with
+// attributes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -20,8 +20,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Calls f(address in the array, offset in row-major order, number of elements) for each range of
-/// elements that is contiguous both in the array's memory and in row-major order.
+/// Calls f(address in the array, offset in row-major order, size) for each range of elements that
+/// is contiguous both in the array's memory and in row-major order. Offset and size are in bytes.
 template <class Real, class F>
 void for_each_range(const operand& o, const F& f) {
   const std::size_t size = static_cast<std::size_t>(size_of(o.type));

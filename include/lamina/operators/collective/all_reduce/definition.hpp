@@ -37,15 +37,16 @@ struct c_allreduce_max : all_reduction {
   static constexpr bool is_max = true;
 };
 
-/// c_allreduce_sum over the processes that have samples of the mini-batch. The results of other
-/// processes, such as a NaN computed from no samples, are ignored. transform::grad_all_reduce
-/// records this operator. Fluid: c_allreduce_sum.
+/// A c_allreduce_sum that adds up the values of only the processes that have samples of the
+/// mini-batch. The values of other processes are ignored: computed from no samples, they may be
+/// NaN. transform::grad_all_reduce records this operator. Fluid: c_allreduce_sum.
 struct c_allreduce_sum_of_samples : c_allreduce_sum {
   static constexpr const char* type = "c_allreduce_sum";
   static constexpr bool of_samples = true;
 };
 
-/// c_allreduce_max over the processes that have samples of the mini-batch. Fluid: c_allreduce_max.
+/// A c_allreduce_max over only the processes that have samples of the mini-batch. Fluid:
+/// c_allreduce_max.
 struct c_allreduce_max_of_samples : c_allreduce_max {
   static constexpr const char* type = "c_allreduce_max";
   static constexpr bool of_samples = true;

@@ -19,7 +19,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Slot i of an array of tensors as an operand. The slot must have a value.
+/// Returns slot i of an array of tensors as an operand. The slot must have a value, because the
+/// operand refers to its memory.
 inline operand slot_of(const operand& array, int i) {
   operand slot = array;
   slot.data = array_of(array).data(i);
@@ -27,7 +28,7 @@ inline operand slot_of(const operand& array, int i) {
   return slot;
 }
 
-/// The number of floats of memory that `rows` rows in a slot of the array occupy.
+/// Returns how many floats of memory `rows` rows occupy in a slot of the array.
 inline std::size_t floats_of(const operand& array, int rows) {
   const std::size_t bytes = static_cast<std::size_t>(array.stride) *
                             static_cast<std::size_t>(rows) *

@@ -19,12 +19,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The array of tensors that an operand refers to.
+/// Returns the array of tensors to which an operand refers.
 template <class Backend>
 auto& array_of(const operand& o) {
   return *static_cast<device_tensor_array<Backend>*>(o.data);
 }
-/// Slot i of an array of tensors as an operand. The slot must have a value.
+/// Returns slot i of an array of tensors as an operand. The slot must have a value, because the
+/// operand refers to its memory.
 template <class Backend>
 operand slot_of(const operand& array, int i) {
   operand slot = array;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/definition.hpp - operators on arrays of tensors: write, read,
-// length.
+// lamina/operators/control/array/definition.hpp - operators that write a slot of an array of
+// tensors, read a slot, and return the number of slots.
 //
 // An array of tensors is mutable: operators change its slots in place. The gradient of an array is
 // a second array of tensors, which changes in place as well. The gradient of a read adds to a slot
@@ -31,7 +31,7 @@ struct write_to_array : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// X@GRAD = Out@GRAD[I], or zeros if this slot has no value; afterwards Out@GRAD[I] has no value.
+/// X@GRAD = Out@GRAD[I], or zeros if this slot has no value. Then empties slot Out@GRAD[I].
 struct write_to_array_gradient : operator_definition {
   static constexpr const char* type = "write_to_array_grad";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"Out@GRAD"}}};

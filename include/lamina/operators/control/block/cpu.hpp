@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/cpu.hpp - the empty kernel of operators that run a block.
+// lamina/operators/control/block/cpu.hpp - the kernel, which does nothing, of operators that run a
+// block.
 #pragma once
 
 #include <lamina/core/config.hpp>

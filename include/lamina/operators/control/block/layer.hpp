@@ -48,7 +48,8 @@ struct carried_handle {
   int variable;  // the carried variable
 };
 
-/// A recorded body: its block, its first operator, and its carried variables.
+/// A recorded body: the number of its block, the number of its first operator, and its carried
+/// variables.
 struct recorded_body {
   int block = -1;
   int first = 0;
@@ -70,7 +71,7 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
   b.add_operator(schema_of<operators::assign>(), {from}, {to});
 }
 
-/// Whether V is a condition for the whole batch: a single bool.
+/// Whether V is the type of a condition for the whole batch: a single bool.
 template <class V>
 inline constexpr bool is_condition = __is_same(V, variable<bool, once, 1>);
 

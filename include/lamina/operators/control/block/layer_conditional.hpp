@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer_conditional.hpp - operators that run only if a condition for
-// the whole batch is true.
+// lamina/operators/control/block/layer_conditional.hpp - conditional_block, switch_case and cond:
+// operators that run only if a condition for the whole batch is true.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@ struct conditional_attr {
 ///
 ///   layer::conditional_block(warm, [&](lamina::block&) { rate = layer::scale(rate, 0.5f); });
 ///
-/// The body is called more than once while it is recorded. Fluid: ConditionalBlock with
-/// is_scalar_condition.
+/// The body is called more than once while the program is recorded, so it must change nothing but
+/// handles. Fluid: ConditionalBlock with is_scalar_condition.
 template <class T, class R, int... D, class F>
 constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body,
                                  const options<conditional_attr, F>& attr = {},
@@ -96,7 +96,7 @@ class switch_case {
 
 namespace detail {
 
-/// The result of a branch as a tuple.
+/// Returns the result of a branch as a tuple.
 template <class V>
 constexpr auto as_tuple(const V& v) {
   if constexpr (is_variable<V>)

@@ -49,7 +49,7 @@ class input_hoister {
   }
 
  private:
-  /// Whether an operator splits a variable into an array of its steps.
+  /// Whether operator `op` splits an input of the loop into an array with one slot per step.
   constexpr bool is_cut(const operator_desc& op) const {
     return op.block == outer_ &&
            (same_address(op.schema, &schema_of<operators::lod_tensor_to_array>()) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer_while.hpp - a loop that runs as long as a condition holds.
+// lamina/operators/control/block/layer_while.hpp - while_loop: a loop that runs as long as a
+// condition is true.
 #pragma once
 
 #include <lamina/core/config.hpp>

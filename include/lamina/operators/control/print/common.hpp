@@ -72,7 +72,7 @@ void print_lod(const operator_call& c, int domain, const Sequences& sequences_of
 
 }  // namespace detail
 
-/// The functions by which an engine reads an element as a number.
+/// Two functions by which an engine reads element `at` of an array as a number.
 struct element_reader {
   double (*number)(const void* data, dtype type, std::ptrdiff_t at);
   std::int64_t (*integer)(const void* data, dtype type, std::ptrdiff_t at);
@@ -88,8 +88,8 @@ inline bool prints_now(const operator_call& c) {
   return asked && (first_n < 0 || detail::times_printed(c.op()) < first_n);
 }
 
-/// Writes an array in host memory to stderr. `sequences_of(domain)` returns the offsets and the
-/// count of sequences.
+/// Writes an array in host memory to stderr. sequences_of(domain) must return the offsets and the
+/// number of the sequences.
 template <class Sequences>
 void print_operand(const operator_call& c, const operand& in, const element_reader& read,
                    const Sequences& sequences_of) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/print/cpu.hpp - the print operator.
+// lamina/operators/control/print/cpu.hpp - the kernel of the print operator.
 #pragma once
 
 #include <lamina/core/config.hpp>

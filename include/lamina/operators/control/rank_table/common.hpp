@@ -36,7 +36,7 @@ class rank_table {
     }
     return first;
   }
-  /// The domain with one row per sequence.
+  /// The domain that has one row per ranked sequence.
   int domain() const { return table_.domain; }
 
  private:

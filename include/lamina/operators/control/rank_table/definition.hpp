@@ -156,7 +156,8 @@ constexpr void last_rnn_memory::gradient(program_builder& b, const operator_desc
                    {array_gradient(b, array)});
 }
 
-/// Out[...] = value, with as many rows as Input. Fluid: fill_constant_batch_size_like.
+/// Out = an array with as many rows as Input, whose elements are all `value`. Fluid:
+/// fill_constant_batch_size_like.
 struct fill_constant_batch_size_like : operator_definition {
   static constexpr const char* type = "fill_constant_batch_size_like";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

@@ -41,7 +41,7 @@ struct rank_table {
   }
 };
 
-/// Concatenates the levels of `above` and of `below`.
+/// Returns a LoD with the levels of `above`, followed by the levels of `below`.
 inline lod stacked(const lod& above, const lod& below) {
   std::vector<lod::level> offsets;
   for (std::size_t l = 0; l < above.levels(); ++l) offsets.push_back(above.offsets(l));

@@ -124,7 +124,8 @@ class rnn_recorder {
     b_.add_operator(schema_of<operators::read_from_array>(), {array, number.id}, {made});
     return {&b_, made};
   }
-  // Creates an array in the outer block and writes its first value.
+  // Creates the array of a memory in the outer block and writes variable `first` to its slot 0.
+  // Returns the array.
   template <class Item>
   constexpr int memory_array(int first) {
     layer_helper layer(b_, "memory");
@@ -159,7 +160,7 @@ class rnn_recorder {
   constexpr_vector<stored_memory> memories_{};
 };
 
-/// The results of a step as a tuple.
+/// Returns the results of a step as a tuple.
 template <class V>
 constexpr auto as_results(const V& v) {
   if constexpr (is_tuple<V>)
@@ -168,8 +169,9 @@ constexpr auto as_results(const V& v) {
     return std::tuple<V>{v};
 }
 
-/// The types of a recurrence's results. A last state becomes a variable; any other result of a step
-/// becomes an array with one value per step.
+/// The results of a recurrence whose step returns a tuple. make_arrays() creates an array for each
+/// result, with one value per step, except for last states: these are read from the arrays of their
+/// memories.
 template <class T>
 struct step_results;
 template <class... V>

@@ -67,16 +67,16 @@ constexpr void split_lod_tensor::gradient(program_builder& b, const operator_des
                    op.attributes);
 }
 
-/// Out[Mask] = X, where Mask is the index of an output; the other outputs get no value. Fluid:
-/// select_output.
+/// Out[Mask] = X, where Mask, a single integer, is the index of an output. The other outputs get no
+/// value. Fluid: select_output.
 struct select_output : operator_definition {
   static constexpr const char* type = "select_output";
   static constexpr auto inputs = slots_x_mask;
   static constexpr std::array<slot_desc, 1> outputs{{{"Out", true}}};
 };
 
-/// Out = X[Mask], where Mask is a single integer; the other inputs need no value. The gradient is a
-/// select_output. Fluid: select_input.
+/// Out = X[Mask], where Mask, a single integer, is the index of an input. The other inputs need not
+/// have a value. The gradient is a select_output. Fluid: select_input.
 struct select_input : operator_definition {
   static constexpr const char* type = "select_input";
   static constexpr std::array<slot_desc, 2> inputs{{{"X", true}, {"Mask"}}};

@@ -46,11 +46,11 @@ requires(is_tokens<Of> && !__is_same(Of, From)) struct replaced_rows<Of, From, T
 
 }  // namespace detail
 
-/// The argument of a branch function of if_else.
+/// The argument of a branch function of if_else. Its member input() gives the branch its rows.
 template <class R, class Key>
 class if_else_branch {
  public:
-  /// The type of the rows that this branch computes on.
+  /// The row type of the values that this branch computes.
   using rows = chosen<R, Key>;
 
   constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)

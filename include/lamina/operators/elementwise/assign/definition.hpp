@@ -69,7 +69,7 @@ struct increment : pointwise {
 };
 
 /// Out = X, where Out is a persistent variable that other operators may have written before.
-/// layer::store records this operator. It has no gradient. Fluid: assign.
+/// layer::store records this operator, which has no gradient. Fluid: assign.
 struct assign_variable : operator_definition {
   static constexpr const char* type = "assign";
   static constexpr auto inputs = slots_x;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/assign/layer.hpp - copies, conversions and counters.
+// lamina/operators/elementwise/assign/layer.hpp - assign, cast and increment: copies, conversions
+// of element types, and counters.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -142,7 +142,7 @@ struct elementwise_pow : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    // If dy is 0, the gradient is 0 even if the power or the logarithm is infinite.
+    // If dy is 0, the gradient is 0, even if the power or the logarithm is infinite.
     if constexpr (Slot == 0) {
       const T grad = dy * y;
       return math::select(grad == T(0), T(0), grad * math::pow(x, y - T(1)));

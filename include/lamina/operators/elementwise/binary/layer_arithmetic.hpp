@@ -62,8 +62,8 @@ inline constexpr bool is_operand = is_variable<Y> || std::is_convertible_v<const
 
 }  // namespace detail
 
-/// Rejects `if (x > 0)` with a one-line error, because the value of x is not known while a program
-/// is recorded.
+/// Rejects `if (x > 0)` with an error of one line: the value of x is not known while a program is
+/// recorded.
 template <class T, class R, int... D, class Y>
 constexpr int operator<=>(variable<T, R, D...>, const Y&) {
   static_assert(never<Y>,

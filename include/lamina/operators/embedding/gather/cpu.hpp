@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Calls f(entry of X, entry of Out) for each element of Index.
+/// Calls f(index of the entry of X, index of the entry of Out) for each element of Index.
 template <class F>
 void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t count, F&& f) {
   std::ptrdiff_t i = 0;

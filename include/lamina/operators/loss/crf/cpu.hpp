@@ -81,7 +81,7 @@ struct tag_scores {
   static constexpr Real none = -std::numeric_limits<Real>::infinity();
 };
 
-/// log(e^x[0] + ... + e^x[n - 1]); NaN if an element is NaN.
+/// Returns log(e^x[0] + ... + e^x[n - 1]); NaN if an element is NaN.
 template <class Real>
 inline Real log_sum_of(const Real* x, int n) {
   Real most = x[0];
@@ -200,8 +200,8 @@ inline Real scale_to_one(const call_context& c, Real* x, int n) {
   return sum;
 }
 
-/// to[j] = x[j] * (a[0] w[0][j] + a[1] w[1][j] + ...), where w are the rows of `transition` from
-/// row 2 on.
+/// Computes to[j] = x[j] * (a[0] w[0][j] + a[1] w[1][j] + ...), where w consists of the rows of
+/// `transition` from row 2 on.
 template <class Real>
 inline void step_forward(const Real* a, const operand& transition, const Real* x, Real* to,
                          int tags) {
@@ -356,7 +356,8 @@ void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_conte
       detail::log_gradient(c, in, begin, end, d, dx, dw, pairs + n * n, behind);
       continue;
     }
-    // behind[j] is the sum over all continuations after tag j of row r, up to a constant factor.
+    // behind[j] is the sum over all continuations of a path that has tag j in row r, up to a
+    // constant factor.
     for (int j = 0; j < n && begin < end; ++j) behind[j] = w.row<const Real>(1)[j];
     for (int r = end; r-- > begin;) {
       const int is = in.at(r);

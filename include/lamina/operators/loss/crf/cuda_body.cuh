@@ -54,7 +54,8 @@ struct crf_arguments {
 
 constexpr float crf_none = -__builtin_huge_valf();
 
-/// log(e^f(0) + ... + e^f(n - 1)), computed by one thread or by a team; NaN if a term is NaN.
+/// Returns log(e^f(0) + ... + e^f(n - 1)), computed by one thread or by a team; NaN if a term is
+/// NaN.
 template <class F>
 LAMINA_INLINE LAMINA_FN float log_sum_over(int n, const F& f) {
   float most = crf_none, sum = 0;

@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// log(sum of e^v); -infinity if there are no values.
+/// Returns the logarithm of the sum of e^v over all values v; -infinity if there are no values.
 template <class Real>
 Real log_sum_exp(const std::vector<Real>& values) {
   const Real none = -std::numeric_limits<Real>::infinity();
@@ -48,7 +48,8 @@ struct tag_chain {
       }
     return a;
   }
-  /// Element [k, j] is the logarithm of the sum over all continuations after tag j of row k.
+  /// Element [k, j] is the logarithm of the sum over all continuations of a path that has tag j in
+  /// row k.
   std::vector<Real> backward() const {
     std::vector<Real> b(rows * tags), to(tags);
     for (std::size_t k = rows; k-- > 0;)

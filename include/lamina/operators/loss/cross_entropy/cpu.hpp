@@ -131,8 +131,8 @@ void call_kernel<operators::softmax_with_cross_entropy>::run(const call_context&
     for (int o = 0; o < lines.outer; ++o) {
       const Real* x = logits.row<const Real>(r) + o * n;
       const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
-      // log(sum) is combined with differences of logits, so that a large offset that all logits
-      // share does not cost digits.
+      // log(sum) is added to differences of logits, not to a logit, because a sum with a large
+      // offset that all logits share would lose digits.
       const Real log_sum = std::log(sum);
       Real cost = 0;
       if (soft) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/common.hpp - sums of logarithms, and the choice of stored rows, for the
-// kernels of warpctc.
+// lamina/operators/loss/ctc/common.hpp - functions of the warpctc kernels of all engines: sums of
+// logarithms, and the choice of the rows that are stored.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -88,7 +88,7 @@ class ctc_paths {
   static bool is_impossible(Real total) { return total < none / 2; }
 
   /// Computes the sums over path prefixes row by row. Returns the logarithm of the sum of the
-  /// probabilities of all paths. With `keeps`, keeps rows for gradient().
+  /// probabilities of all paths. With `keeps`, stores the rows that gradient() reads.
   Real forward(bool keeps) {
     const Real* before = first_row(before_[0]);
     for (int t = 0; t < rows_count_; ++t) {
@@ -156,7 +156,8 @@ class ctc_paths {
     }
   }
   Real* kept(int row) const { return kept_ + static_cast<std::ptrdiff_t>(row) * width_; }
-  // Before the first row, each path is at the position before the first state.
+  // Returns `row` as the sums before the first row: each path is at the position before the first
+  // state.
   Real* first_row(Real* row) {
     row[-1] = 0;
     return row;

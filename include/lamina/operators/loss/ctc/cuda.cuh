@@ -72,7 +72,7 @@ struct ctc_paths {
   LAMINA_INLINE LAMINA_FN int state_class(int s) const {
     return s % 2 == 0 ? a.blank : label(s / 2);
   }
-  /// Whether a path may come from state s - 2.
+  /// Whether a path may come to state s from state s - 2.
   LAMINA_INLINE LAMINA_FN bool skips(int s) const {
     return s % 2 != 0 && s > 2 && s < states && label(s / 2) != label(s / 2 - 1);
   }
@@ -80,7 +80,8 @@ struct ctc_paths {
     const int r = begin + t;
     return log_of(a.logits.row(r)[k], a.totals[2 * r], a.totals[2 * r + 1]);
   }
-  /// Limits the result to ctc_none from below: minus infinity minus itself would be NaN.
+  /// Returns the logarithm of the probability of a class. The result is at least ctc_none, because
+  /// minus infinity minus itself would be NaN.
   static LAMINA_INLINE LAMINA_FN float log_of(float x, float most, float log_sum) {
     const float p = x - most - log_sum;
     return p < ctc_none ? ctc_none : p;
@@ -137,7 +138,7 @@ struct ctc_paths {
   }
 
   /// Returns the logarithm of the probability of the labels, which is the sum of the probabilities
-  /// of all paths. With `keeps`, keeps rows for the gradient.
+  /// of all paths. With `keeps`, stores the rows that the gradient reads.
   template <class Team>
   LAMINA_INLINE LAMINA_FN float forward(bool keeps, const Team& team) const {
     const float* before = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/layer_greedy_decoder.hpp - label sequences from the most likely class
-// of each row.
+// lamina/operators/loss/ctc/layer_greedy_decoder.hpp - ctc_align and ctc_greedy_decoder: label
+// sequences from the class of each row.
 #pragma once
 
 #include <lamina/core/config.hpp>

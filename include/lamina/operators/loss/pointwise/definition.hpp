@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/definition.hpp - costs per element.
+// lamina/operators/loss/pointwise/definition.hpp - costs that are computed for each element.
+// Lower-case letters are elements of the inputs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +17,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T binary_cost(T x, T label) {
   const T size = math::abs(x), weight = math::select(x > T(0), T(1) - label, label);
   return math::select(weight == T(0), T(0), size * weight) + math::log1p_exp(-size);
 }
-/// The derivative of binary_cost: s - label.
+/// Returns the derivative of binary_cost with respect to x: s - label.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T binary_grad(T x, T label) {
   const T e = math::exp_in_sum(-math::abs(x)), s = e / (T(1) + e);
@@ -88,8 +89,8 @@ struct hinge_loss : pointwise {
   }
 };
 
-/// Residual = r = Y - X, Out = r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2).
-/// Source: Huber 1964. Fluid: huber_loss.
+/// Residual = r = Y - X. Out = r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2). Source:
+/// Huber 1964. Fluid: huber_loss.
 struct huber_loss : pointwise {
   static constexpr const char* type = "huber_loss";
   static constexpr auto inputs = slots_xy;

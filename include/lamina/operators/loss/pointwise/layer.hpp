@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/layer.hpp - costs per element.
+// lamina/operators/loss/pointwise/layer.hpp - costs that are computed for each element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -63,7 +63,7 @@ constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int l
 
 }  // namespace detail
 
-/// (x - label)^2. Fluid: square_error_cost.
+/// Returns (x - label)^2. Fluid: square_error_cost.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto square_error_cost(variable<T, R, D...> x, variable<U, S, E...> label,
                                  const options<loss_attr, T>& attr = {},
@@ -90,7 +90,8 @@ square_error_cost(...) = delete;  // call square_error_cost(x, label)
 // clang-format on
 #endif
 
-/// max(x, 0) - x * label + log(1 + e^-|x|). Fluid: sigmoid_cross_entropy_with_logits.
+/// Returns max(x, 0) - x * label + log(1 + e^-|x|), the cross entropy of sigmoid(x) and the label;
+/// 0 if the label is ignore_index. Fluid: sigmoid_cross_entropy_with_logits.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto sigmoid_cross_entropy_with_logits(
     variable<T, R, D...> x, variable<U, S, E...> label,
@@ -101,7 +102,8 @@ constexpr auto sigmoid_cross_entropy_with_logits(
       x.builder->attribute_list(attr.ignore_index, false));
 }
 
-/// -label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon). Fluid: log_loss.
+/// Returns -label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon), where p is a
+/// probability. Fluid: log_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
                         const options<log_loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -110,15 +112,15 @@ constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
                                                 p.builder->attribute_list(attr.epsilon));
 }
 
-/// max(0, 1 - x * (2 * label - 1)); labels are 0 or 1. Fluid: hinge_loss.
+/// Returns max(0, 1 - x * (2 * label - 1)). Labels must be 0 or 1. Fluid: hinge_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::pair_loss<operators::hinge_loss>(x, label, "hinge_loss", attr.name, line);
 }
 
-/// With r = label - x: r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2). Source: Huber 1964.
-/// Fluid: huber_loss.
+/// With r = label - x, returns r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2). Source:
+/// Huber 1964. Fluid: huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, float delta,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -127,8 +129,8 @@ constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, fl
                                                         x.builder->attribute_list(delta));
 }
 
-/// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 or 1.
-/// Source: Zhang 2004. Fluid: modified_huber_loss.
+/// With v = x * (2 * label - 1), returns -4 v if v < -1, (1 - v)^2 if -1 <= v < 1, else 0. Labels
+/// must be 0 or 1. Source: Zhang 2004. Fluid: modified_huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
                                    const options<loss_attr, T>& attr = {},
@@ -137,8 +139,8 @@ constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> 
                                                                  attr.name, line);
 }
 
-/// log(1 + e^(left - right)) - label * (left - right); the label is the probability that left ranks
-/// above right. Source: Burges et al. 2005. Fluid: rank_loss.
+/// Returns log(1 + e^(left - right)) - label * (left - right). The label is the probability that
+/// left ranks above right. Source: Burges et al. 2005. Fluid: rank_loss.
 template <class V, class L, class W>
 constexpr auto rank_loss(L label, V left, W right, const options<loss_attr, V>& attr = {},
                          int line = __builtin_LINE()) {
@@ -156,7 +158,8 @@ constexpr auto rank_loss(L label, V left, W right, const options<loss_attr, V>& 
   return layer.returns(V{left.builder, out});
 }
 
-/// max(0, -label * (left - right) + margin); labels are 1 or -1. Fluid: margin_rank_loss.
+/// Returns max(0, -label * (left - right) + margin). The label must be 1 if left should rank above
+/// right, else -1. Fluid: margin_rank_loss.
 template <class V, class L, class W>
 constexpr auto margin_rank_loss(L label, V left, W right,
                                 const options<margin_rank_loss_attr, V>& attr = {},

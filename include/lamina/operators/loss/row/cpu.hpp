@@ -76,7 +76,7 @@ void call_kernel<operators::smooth_l1_loss>::run(const call_context& c) {
   for (int r = 0; r < x.rows; ++r) {
     Real* d = diff.row<Real>(r);
     for (int j = 0; j < x.columns; ++j) d[j] = x.row<const Real>(r)[j] - y.row<const Real>(r)[j];
-    // An element with weight 0 has no effect, even if it is infinite.
+    // An element with the weight 0 has no effect, even if the element is infinite.
     if (inside)
       for (int j = 0; j < x.columns; ++j) {
         const Real weight = inside.row<const Real>(r)[j];

@@ -30,7 +30,7 @@ struct smooth_l1_lines {
     float total = 0;
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       float d = a.x.row(r)[j] - a.y.row(r)[j];
-      // An element with weight 0 has no effect, even if it is infinite.
+      // An element with the weight 0 has no effect, even if the element is infinite.
       if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
       if (a.diff) a.diff.row(r)[j] = d;
       const float size = math::abs(d);

@@ -22,9 +22,10 @@ struct smooth_l1_loss : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 2;
 };
 
-/// Out = t * (log t - x), or 0 if t <= 0, where X holds logarithms of probabilities x and Target
-/// the targets t. `reduction`: "none", "sum", "mean" (over elements) or "batchmean" (over rows).
-/// The gradient reads Target, which has the shape of X. Fluid: kldiv_loss.
+/// Out = t * (log t - x), or 0 if t <= 0, for each element t of Target and x of X, which holds
+/// logarithms of probabilities. If `reduction` is "sum", "mean" or "batchmean", Out is the sum of
+/// these costs, divided by 1, by the number of elements or by the number of rows; if it is "none",
+/// Out has each cost. The gradient reads Target, which has the shape of X. Fluid: kldiv_loss.
 struct kldiv_loss : operator_definition {
   static constexpr const char* type = "kldiv_loss";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Target"}}};

@@ -19,7 +19,7 @@ template <class Real>
 void smooth_l1_forward(call_context<Real>& ctx) {
   auto diff = ctx.real("X");
   diff -= ctx.real("Y");
-  // An element with weight 0 has no effect, even if it is infinite.
+  // An element with the weight 0 has no effect, even if the element is infinite.
   for (std::size_t i = 0; ctx.has("InsideWeight") && i < diff.size(); ++i) {
     const Real weight = ctx.real("InsideWeight").flat(i);
     diff.flat(i) = weight == 0 ? Real(0) : diff.flat(i) * weight;
@@ -37,7 +37,8 @@ void smooth_l1_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// dx = dy * InsideWeight * OutsideWeight * (sigma^2 * diff, or its sign beyond 1 / sigma^2).
+/// dx = dy * InsideWeight * OutsideWeight * (sigma^2 * diff if |diff| < 1 / sigma^2, else the sign
+/// of diff).
 template <class Real>
 void smooth_l1_gradient(call_context<Real>& ctx) {
   auto dx = ctx.real("Diff");
@@ -100,7 +101,7 @@ void kldiv_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Y = mean over j != label of log(1 + e^(x_j - x_label)).
+/// Y = the mean over j != label of log(1 + e^(x_j - x_label)).
 template <class Real>
 void bpr_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

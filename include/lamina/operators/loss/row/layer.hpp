@@ -40,9 +40,8 @@ constexpr auto smooth_l1(X x, X y, int inside, int outside, const smooth_l1_attr
 }
 }  // namespace detail
 
-/// With d = inside * (x - y): outside * (d^2 sigma^2 / 2 if |d| < 1 / sigma^2, else
-/// |d| - 0.5 / sigma^2), summed over each row, shape [-1, 1]. Source: Girshick 2015.
-/// Fluid: smooth_l1.
+/// With d = inside * (x - y), returns outside * (d^2 sigma^2 / 2 if |d| < 1 / sigma^2, else |d| -
+/// 0.5 / sigma^2), summed over each row, shape [-1, 1]. Source: Girshick 2015. Fluid: smooth_l1.
 template <class X, class Y>
 constexpr auto smooth_l1(X x, Y y, const options<smooth_l1_attr, X>& attr = {},
                          int line = __builtin_LINE()) {
@@ -98,8 +97,8 @@ constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
   return layer.returns(y);
 }
 
-/// (1 - epsilon) * label + epsilon / K, where K is the width of a row. Source: Szegedy et al. 2016.
-/// Fluid: label_smooth.
+/// Returns (1 - epsilon) * label + epsilon / K, where K is the number of classes, the last
+/// dimension of label. Source: Szegedy et al. 2016. Fluid: label_smooth.
 template <class T, class R, int... D>
 constexpr auto label_smooth(variable<T, R, D...> label,
                             const options<label_smooth_attr, T>& attr = {},
@@ -115,7 +114,8 @@ constexpr auto label_smooth(variable<T, R, D...> label,
                  b.attribute_list(attr.epsilon));
   return layer.returns(variable<T, R, D...>{&b, y});
 }
-/// (1 - epsilon) * label + epsilon * prior, where the prior distribution has shape [1, K].
+/// Returns (1 - epsilon) * label + epsilon * prior, where the prior distribution has the shape [1,
+/// K].
 template <class T, class R, int K, class U, class S, int... E>
 constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
                             const options<label_smooth_attr, T>& attr = {},

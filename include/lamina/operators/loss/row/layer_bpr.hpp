@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// The mean over j != label of log(1 + e^(x_j - x_label)), per row. Source: Hidasi et al. 2016.
-/// Fluid: bpr_loss.
+/// Returns, for each row x, the mean over j != label of log(1 + e^(x_j - x_label)). Source: Hidasi
+/// et al. 2016. Fluid: bpr_loss.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
                         const options<cross_entropy_attr, T>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/matrix/mul/cpu.hpp - the kernel of mul for products that cannot be fused,
-// because X has several row dimensions or the right side is not a weight.
+// because x_num_col_dims is above 1 or Y is not a weight.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -91,8 +91,8 @@ accuracy(...) = delete;  // call accuracy(x, label), accuracy<5>(x, label)
 /// Returns the area under the ROC curve (the rate of true positives as a function of the rate of
 /// false positives) over all mini-batches of a pass so far, shape [1]. The input is probabilities
 /// [-1, 2] of the classes 0 and 1. The layer keeps counts in two persistable int64 variables
-/// [num_thresholds + 1], which the startup program sets to 0. The result is 0 as long as no row has
-/// one of the two classes. Fluid: auc.
+/// [num_thresholds + 1], which the startup program sets to 0. The result is 0 until both classes
+/// have occurred among the labels. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
                    const options<auc_attr, T>& attr = {}, int line = __builtin_LINE()) {

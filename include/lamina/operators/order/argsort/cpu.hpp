@@ -16,7 +16,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Whether a comes before b in ascending order; NaN counts as the largest.
+/// Whether a comes before b in ascending order. NaN counts as larger than all numbers.
 template <class T>
 bool is_less(T a, T b) {
   return a < b || (a == a && b != b);

@@ -51,7 +51,8 @@ struct pool_windows {
     return {(std::max)(first, 0), (std::min)(first + size[d], in[d])};
   }
 
-  /// Calls f(index of the window, positions in the window, 1 / the divisor of an average).
+  /// Calls f(index of the window, positions of its elements, 1 / the divisor of an average) for
+  /// each window.
   template <class F>
   void for_each_window(F f) const {
     std::vector<std::size_t> held;

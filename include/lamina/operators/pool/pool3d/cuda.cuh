@@ -133,7 +133,8 @@ struct unpool_arguments {
   int group;
   int lines, width, count;
 
-  /// Calls f(element, position) for the positions that thread `rank` of `size` owns.
+  /// Calls f(index of the element, position) for each element of a line whose position the calling
+  /// thread owns.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int line, const Team& team, const F& f) const {
     const int row = line / channels, first = line % channels * few;

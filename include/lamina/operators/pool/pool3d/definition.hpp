@@ -10,7 +10,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// pool2d of volumes: X [N, C, D, H, W], Out [N, C, OD, OH, OW]. Fluid: pool3d.
+/// A pool2d of volumes: X is [N, C, D, H, W], Out [N, C, OD, OH, OW]. Fluid: pool3d.
 struct pool3d : pool2d {
   static constexpr const char* type = "pool3d";
   static constexpr std::array<attribute_desc, 9> attributes{

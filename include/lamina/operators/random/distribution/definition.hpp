@@ -46,7 +46,8 @@ struct truncated_gaussian_random : gaussian_random {
   static constexpr const char* type = "truncated_gaussian_random";
 };
 
-/// Out = uniform_random with as many rows as Input. Fluid: uniform_random_batch_size_like.
+/// Out = numbers as in uniform_random, with as many rows as Input. Fluid:
+/// uniform_random_batch_size_like.
 struct uniform_random_batch_size_like : uniform_random {
   static constexpr const char* type = "uniform_random_batch_size_like";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
@@ -60,7 +61,8 @@ struct uniform_random_batch_size_like : uniform_random {
        {"output_dim_idx", attribute_type::integer, 0}}};
 };
 
-/// Out = gaussian_random with as many rows as Input. Fluid: gaussian_random_batch_size_like.
+/// Out = numbers as in gaussian_random, with as many rows as Input. Fluid:
+/// gaussian_random_batch_size_like.
 struct gaussian_random_batch_size_like : gaussian_random {
   static constexpr const char* type = "gaussian_random_batch_size_like";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

@@ -45,8 +45,8 @@ struct gru_cell {
       using number = decltype(like);
       const number u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
       const number rest = number(Real(1)) - u;
-      // h + u * (c - h) would lose the digits of c if h is large, and would be NaN if h is
-      // infinite.
+      // The shorter form h + u * (c - h) would lose the digits of c if h is large, and would be NaN
+      // if h is infinite.
       store(hidden + j, origin_mode ? u * h + rest * c : rest * h + u * c);
     });
   }

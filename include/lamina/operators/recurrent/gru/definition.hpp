@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/definition.hpp - gated recurrent units over sequences.
+// lamina/operators/recurrent/gru/definition.hpp - gru: gated recurrent units over sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -54,8 +54,8 @@ struct gru_step {
     for (std::size_t d = 0; d < n; ++d) {
       Real& c = g[2 * n + d];
       c = candidate(c);
-      // h + u * (c - h) would lose the digits of c if h is large, and would be NaN if h is
-      // infinite.
+      // The shorter form h + u * (c - h) would lose the digits of c if h is large, and would be NaN
+      // if h is infinite.
       next[d] = kept(g[d]) * h[d] + share(g[d]) * c;
     }
   }

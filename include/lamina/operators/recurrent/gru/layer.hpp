@@ -75,7 +75,7 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_att
   return detail::gru_of<detail::gate_width<Size, 1>, in>::record(x, -1, attr, line);
 }
 
-/// dynamic_gru with an initial state: h_0 has one row [Size] per sequence.
+/// A dynamic_gru with an initial state: h_0 has one row [Size] per sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
                            const options<dynamic_gru_attr, T>& attr = {},

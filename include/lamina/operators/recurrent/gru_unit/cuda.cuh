@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru_unit/cuda.cuh - one step of a gru.
+// lamina/operators/recurrent/gru_unit/cuda.cuh - gru_unit: one step of a gru.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru_unit/definition.hpp - one step of a gru.
+// lamina/operators/recurrent/gru_unit/definition.hpp - gru_unit: one step of a gru.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -80,7 +80,8 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_a
   return detail::lstm_of<detail::gate_width<Size, 4>, in>::record(x, -1, -1, attr, line);
 }
 
-/// dynamic_lstm with initial states: h_0 and c_0 have one row [Size / 4] per sequence.
+/// A dynamic_lstm with initial states: the hidden state h_0 and the cell c_0 have one row [Size /
+/// 4] per sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD, class C, class CR,
           int... CD>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm_unit/common.hpp - the equation of lstm_unit for one cell, for all
-// engines.
+// lamina/operators/recurrent/lstm_unit/common.hpp - the equations of lstm_unit for one cell. All
+// engines share them.
 #pragma once
 
 #include <lamina/core/config.hpp>

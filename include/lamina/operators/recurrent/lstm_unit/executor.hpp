@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm_unit/executor.hpp - one step of an lstm.
+// lamina/operators/recurrent/lstm_unit/executor.hpp - lstm_unit: one step of an lstm.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -94,8 +94,8 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x,
                           in>::record(x, -1, -1, attr, line);
 }
 
-/// dynamic_lstmp with initial states: h_0 has one row [Projected] and c_0 one row [Size / 4] per
-/// sequence.
+/// A dynamic_lstmp with initial states: the projection h_0 has one row [Projected] and the cell c_0
+/// one row [Size / 4] per sequence.
 template <int Size, int Projected, class T, class R, int... D, class H, class HR, int... HD,
           class C, class CR, int... CD>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/cpu.hpp - cumulative sums.
+// lamina/operators/reduce/cumsum/cpu.hpp - cumsum: cumulative sums along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/cuda.cuh - cumulative sums.
+// lamina/operators/reduce/cumsum/cuda.cuh - cumsum: cumulative sums along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The elements to add up along lines, from either end. Floats are added in double, so that long
-/// sums keep their digits. Integers are added modulo 2^64.
+/// Gives the terms of the cumulative sums along lines, in either direction, and stores the sums.
+/// Floats are added in double, so that long sums keep their digits. Integers are added modulo 2^64.
 template <class T>
 struct cumsum_elements {
   using value = std::conditional_t<__is_same(T, float), double, std::uint64_t>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/definition.hpp - cumulative sums.
+// lamina/operators/reduce/cumsum/definition.hpp - cumsum: cumulative sums along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out[i] = X[0] + ... + X[i] along `axis`. `exclusive` leaves X[i] out; `reverse` sums from the
-/// end. The gradient is a `cumsum` in the other direction. Fluid: cumsum.
+/// Out[i] = X[0] + ... + X[i] along dimension `axis`. With `exclusive`, the sum does not include
+/// X[i]; with `reverse`, it runs from the last element to X[i]. The gradient is a `cumsum` in the
+/// other direction. Fluid: cumsum.
 struct cumsum : operator_definition {
   static constexpr const char* type = "cumsum";
   static constexpr auto inputs = slots_x;

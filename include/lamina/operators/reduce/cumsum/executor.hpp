@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/executor.hpp - cumulative sums.
+// lamina/operators/reduce/cumsum/executor.hpp - cumsum: cumulative sums along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Computes cumulative sums along an axis, for floating-point numbers in double and for integers in
+/// Computes cumulative sums along a dimension: of floating-point numbers in double, of integers in
 /// int64.
 template <class Real>
 void cumsum_forward(call_context<Real>& ctx) {

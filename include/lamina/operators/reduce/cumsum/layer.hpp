@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/layer.hpp - cumulative sums.
+// lamina/operators/reduce/cumsum/layer.hpp - cumsum: cumulative sums along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,12 +13,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of cumsum.
 struct cumsum_attr {
-  bool exclusive = false;  // leaves out the element itself
-  bool reverse = false;    // sums from the end
+  bool exclusive = false;  // the sum does not include the element itself
+  bool reverse = false;    // sums run from the last element
   std::string_view name{};
 };
 
-/// y[i] = x[0] + ... + x[i] along dimension Axis of the whole shape. Fluid: cumsum.
+/// Returns y[i] = x[0] + ... + x[i] along dimension Axis of the shape including the rows. Fluid:
+/// cumsum.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/common.hpp - the loops of reductions over kept and reduced
-// dimensions.
+// lamina/operators/reduce/dimensions/common.hpp - the loops of the reduce_* operators over the kept
+// and the reduced dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,12 +14,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The dimensions of X, divided into kept and reduced ones.
+/// The dimensions of X, divided into dimensions that Out keeps and dimensions that are reduced.
 struct reduced_layout {
   array_layout x;
   std::ptrdiff_t out[array_layout::most] = {};  // per dimension of X: its stride in Out
   bool is_reduced[array_layout::most] = {};
-  std::ptrdiff_t count = 1;  // number of elements per result
+  std::ptrdiff_t count = 1;  // elements of X per result
 
   reduced_layout(const operator_call& c, const operand& in, const operand& result)
       : x(layout_of(in)) {
@@ -37,20 +37,23 @@ struct reduced_layout {
       if (!is_reduced[d] || keeps) ++o;
     }
   }
-  /// The loops over all elements of X and the corresponding elements of the result.
+  /// The loops over all elements of X and, at the same time, over the elements of Out to which they
+  /// are reduced.
   loop_nest<2> all() const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d) l.add(x.extent[d], x.step[d], out[d]);
     return l;
   }
-  /// The loops over the kept dimensions of X, of another array with its shape, and of the result.
+  /// The loops over the kept dimensions of three arrays: X, an array `like` with the shape of X,
+  /// and Out.
   loop_nest<3> kept(const array_layout& like) const {
     loop_nest<3> l;
     for (int d = 0; d < x.rank; ++d)
       if (!is_reduced[d]) l.add(x.extent[d], x.step[d], like.step[d], out[d]);
     return l;
   }
-  /// The loops over the reduced dimensions of X and of another array with its shape.
+  /// The loops over the reduced dimensions of two arrays: X and an array `like` with the shape of
+  /// X.
   loop_nest<2> over(const array_layout& like) const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d)
@@ -61,14 +64,14 @@ struct reduced_layout {
 
 enum class reduction_kind { sum, mean, max, min, product, all, any };
 
-/// The arrays of the gradient of a sum, a mean or an extreme, and the loops over all elements. Only
-/// extremes read X and Out.
+/// The arrays of the gradient of a sum, a mean, a maximum or a minimum, and the loops over all
+/// elements. X and Out are set only for maxima and minima, whose gradients read them.
 template <reduction_kind Kind, class Real = float>
 struct reduce_gradient_layout {
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
   operand in, out, grad, dx;
   loop_nest<4> loops;  // strides: dX, the gradient of Out, X, Out
-  Real factor = 1;     // factor of the gradient of Out
+  Real factor = 1;     // multiplies the gradient of Out
 
   explicit reduce_gradient_layout(const operator_call& c)
       : in(c.input(0)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cpu.hpp - sums, means, products and extremes along dimensions:
-// reduce_*.
+// lamina/operators/reduce/dimensions/cpu.hpp - the kernels of reduce_*: sums, means, products,
+// maxima and minima along dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ namespace detail {
 template <class T>
 inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// The largest or smallest number among `best` and n contiguous elements.
+/// Returns the largest or smallest number among `best` and the n contiguous elements at x.
 template <reduction_kind Kind, class T>
 LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
   using vector = vector_in<T>;
@@ -53,7 +53,8 @@ struct reduce_kernel {
       else
         one_by_one<T>(l, in, out);
     });
-    // An empty set of elements, for instance a batch without rows, has no extreme; the result is 0.
+    // If there are no elements to reduce, as in a batch without rows, a maximum or minimum does not
+    // exist; the result is 0.
     if (l.count == 0 && is_extreme) clear(out);
   }
 
@@ -61,7 +62,7 @@ struct reduce_kernel {
   static constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
 
-  /// Computes sums in double.
+  /// Computes sums of floating-point numbers, in double.
   template <class T>
   static void sums(const reduced_layout& l, const operand& in, const operand& out) {
     const loop_nest<3> kept = l.kept(l.x);
@@ -76,7 +77,7 @@ struct reduce_kernel {
                to[at[2] + k * step] = static_cast<T>(sum);
              });
   }
-  /// Means of integers, rounded towards 0.
+  /// Computes means of integers, rounded towards 0.
   template <class T>
   static void whole_means(const reduced_layout& l, const operand& in, const operand& out) {
     const loop_nest<3> kept = l.kept(l.x);
@@ -146,8 +147,8 @@ struct reduce_truth_kernel {
   }
 };
 
-/// dX of sums and means. Each element gets the gradient of its result; for a mean, divided by the
-/// number of elements.
+/// Computes dX of sums and means. Each element gets the gradient of the result to which it
+/// contributes, for a mean divided by the number of elements of this result.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
   template <class Real = float>
@@ -165,7 +166,8 @@ struct reduce_gradient_kernel {
   }
 };
 
-/// dX of extremes: the gradient of a result goes to the first element that equals the result.
+/// Computes dX of maxima and minima. The gradient of a result goes to the first element that equals
+/// the result; other elements get 0.
 template <reduction_kind Kind>
 struct extreme_gradient_kernel {
   template <class Real = float>
@@ -229,16 +231,16 @@ template <>
 struct call_kernel<gradient_of<operators::reduce_min>>
     : detail::extreme_gradient_kernel<reduction_kind::min> {};
 
-/// dX of a product: the gradient of the result times the product of all other factors. This product
-/// is not Out / x if factors are 0 or if the product overflows or underflows. Then the kernel
-/// multiplies the other factors again for each element.
+/// Computes dX of a product: the gradient of the result times the product of all other factors.
+/// This product is Out / x, unless a factor is 0 or the product overflows or underflows. In these
+/// cases the kernel multiplies the other factors separately for each element.
 template <>
 struct call_kernel<gradient_of<operators::reduce_prod>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// The product of the gradient (`product`) and all factors except the one at `own`.
+  /// Returns `product`, the gradient, times all factors except the factor at `own`.
   template <class Real>
   LAMINA_COLD static Real product_but(Real product, const Real* x, std::ptrdiff_t own,
                                       const loop_nest<2>& over) {

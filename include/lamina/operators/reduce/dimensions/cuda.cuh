@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cuda.cuh - sums, means, products and extremes along
-// dimensions: reduce_*. A team computes each result in a fixed order.
+// lamina/operators/reduce/dimensions/cuda.cuh - the kernels of reduce_*: sums, means, products,
+// maxima and minima along dimensions. A team of threads computes each result. The order of the
+// terms is fixed, so that the result is the same in each run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +18,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Combines two numbers into one.
+/// Combines two numbers into one: their sum, product, maximum or minimum.
 template <reduction_kind Kind>
 struct reducer {
   template <class T>
@@ -38,7 +39,7 @@ struct reduce_arguments {
   int lines, width, count;
 };
 
-/// Reduces in type T: float (with sums in double) or an integer type.
+/// Reduces elements of type T: float, whose sums are computed in double, or an integer type.
 template <reduction_kind Kind, class T>
 struct reduce_lines {
   using arguments = reduce_arguments;
@@ -66,7 +67,8 @@ struct reduce_lines {
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
       if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
-    // An empty set of elements, for instance a batch without rows, has no extreme; the result is 0.
+    // If there are no elements to reduce, as in a batch without rows, a maximum or minimum does not
+    // exist; the result is 0.
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
       if (a.over.count == 0) so_far = wide(0);
     if constexpr (__is_same(T, float))
@@ -84,8 +86,9 @@ struct reduce_lines {
   }
 };
 
-/// Reduces `from` to `to`. Each element of `to`, at a position of `kept`, is the reduction over the
-/// positions of `over`. Array 0 of both loops is `from`, array 1 of `kept` is `to`.
+/// Reduces `from` to `to`. The loops `kept` run over the elements of `to`; the loops `over` run
+/// over the elements of `from` that are reduced to one element of `to`. Array 0 of both loops is
+/// `from`, array 1 of `kept` is `to`.
 template <reduction_kind Kind, class Backend>
 void reduce(Backend& b, const operator_call& c, const operand& from, const operand& to,
             const loop_nest<2>& kept, const loop_nest<2>& over) {
@@ -123,7 +126,7 @@ struct reduce_grad_body {
   struct arguments {
     const float* grad;
     float* to;
-    element_loops<4> loops;  // dX, gradient of Out, and two arrays for extremes only
+    element_loops<4> loops;  // dX, dOut; for extremes X, Out
     float factor;
     int count;
   };
@@ -133,8 +136,8 @@ struct reduce_grad_body {
   }
 };
 
-/// dX of sums and means. Each element gets the gradient of its result; for a mean, divided by the
-/// number of elements.
+/// Computes dX of sums and means. Each element gets the gradient of the result to which it
+/// contributes, for a mean divided by the number of elements of this result.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
   static constexpr bool launches = true;
@@ -149,7 +152,8 @@ struct reduce_gradient_kernel {
   }
 };
 
-/// dX of extremes: the gradient of a result goes to the first element that equals the result.
+/// Computes dX of maxima and minima. The gradient of a result goes to the first element that equals
+/// the result; other elements get 0.
 struct extreme_grad_lines {
   struct arguments {
     const float *x, *out, *grad;
@@ -197,11 +201,12 @@ struct extreme_gradient_kernel {
   }
 };
 
-/// For each result of a product, counts the factors that are 0 and multiplies the other factors.
-/// The gradient of a factor is the gradient of Out times the product of the other factors: without
-/// a zero it is a quotient of the whole product; with one zero, only the zero has a gradient; with
-/// more, none has. If the product of the factors that are not 0 overflows, or underflows and there
-/// is no zero, a quotient would be wrong, so each gradient is multiplied out separately.
+/// Computes dX of products: the gradient of Out times the product of the other factors. For each
+/// result, counts the factors that are 0 and multiplies the factors that are not 0. Without a
+/// factor 0, the product of the other factors is the whole product divided by the factor. With one
+/// factor 0, only this factor has a gradient; with several, no factor has one. If the product of
+/// the factors that are not 0 overflows, or if it underflows and no factor is 0, the quotient would
+/// be wrong, so the other factors are multiplied separately for each element.
 struct product_grad_lines {
   struct arguments {
     const float *x, *grad;
@@ -223,7 +228,8 @@ struct product_grad_lines {
     product = team.reduce(product, reducer<reduction_kind::product>{});
     zeros = sum_of(team, zeros);
     const float d = a.grad[first.of[2]], size = math::abs(product);
-    // Compares with the smallest normal and the largest float; comparisons with NaN are false.
+    // The limits are the largest float and the smallest normal float. If `product` is NaN, both
+    // comparisons are false.
     const bool divides = size <= 0x1.fffffep127f && (zeros != 0 || size >= 0x1p-126f);
     for (int k = team.rank(); k < a.over.count; k += team.size()) {
       const auto at = a.over.at(k);
@@ -238,7 +244,7 @@ struct product_grad_lines {
   }
 
  private:
-  /// The product of the gradient (`product`) and all factors except factor `own`.
+  /// Returns `product`, the gradient, times all factors except factor `own`.
   static LAMINA_INLINE LAMINA_FN float product_but(float product, const arguments& a,
                                                    std::ptrdiff_t first, int own) {
     LAMINA_CUDA_KEEP_LOOP

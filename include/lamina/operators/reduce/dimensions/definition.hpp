@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/definition.hpp - sums, means, products and extremes along
-// dimensions.
+// lamina/operators/reduce/dimensions/definition.hpp - reduce_*: sums, means, products, maxima and
+// minima along dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,10 +9,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Base of the reductions over the dimensions `dim`, or over all dimensions with reduce_all.
-/// Dimensions are counted over the whole shape, from the end if negative. keep_dim keeps reduced
-/// dimensions with extent 1. A reduction over everything has shape [1]. The gradient reads X for
-/// its shape; the gradients of reduce_max, reduce_min and reduce_prod also read its values.
+/// Base of the operators that reduce the dimensions `dim` of X, or all dimensions if reduce_all is
+/// true. Dimension 0 is the rows, if X has rows; negative dimensions count from the end. With
+/// keep_dim, Out has the reduced dimensions with extent 1; otherwise Out does not have them. A
+/// reduction of all dimensions has the shape [1]. The gradients of reduce_max, reduce_min and
+/// reduce_prod read X; the other gradients read only the shape of X.
 struct reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -24,47 +25,48 @@ struct reduction : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Sums.
+/// Out = the sums of the reduced elements.
 struct reduce_sum : reduction {
   static constexpr const char* type = "reduce_sum";
   static constexpr auto linear = linearity::linear;
   static constexpr auto reduces = row_reduction::sum;
 };
 
-/// Means; the mean of no elements is 0, as in the operator mean.
+/// Out = the means of the reduced elements. The mean of no elements is 0, as in the operator mean.
 struct reduce_mean : reduction {
   static constexpr const char* type = "reduce_mean";
   static constexpr auto linear = linearity::linear;
   static constexpr auto reduces = row_reduction::mean;
 };
 
-/// Largest elements; the first element that equals the result receives the gradient (in Fluid each
-/// does).
+/// Out = the largest of the reduced elements. The first element that equals the result gets the
+/// gradient; in Fluid, each such element gets it.
 struct reduce_max : reduction {
   static constexpr const char* type = "reduce_max";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Smallest elements; the first element that equals the result receives the gradient (in Fluid each
-/// does).
+/// Out = the smallest of the reduced elements. The first element that equals the result gets the
+/// gradient; in Fluid, each such element gets it.
 struct reduce_min : reduction {
   static constexpr const char* type = "reduce_min";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Products; an element's gradient is dy times the product of all other elements.
+/// Out = the products of the reduced elements. The gradient of an element is Out@GRAD times the
+/// product of all other elements.
 struct reduce_prod : reduction {
   static constexpr const char* type = "reduce_prod";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Whether all elements are true; for bool.
+/// Out = true if all reduced elements are true. X and Out are bool.
 struct reduce_all : reduction {
   static constexpr const char* type = "reduce_all";
   static constexpr std::uint32_t differentiable = 0;
 };
 
-/// Whether any element is true; for bool.
+/// Out = true if at least one of the reduced elements is true. X and Out are bool.
 struct reduce_any : reduction {
   static constexpr const char* type = "reduce_any";
   static constexpr std::uint32_t differentiable = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/executor.hpp - reductions along dimensions: reduce_*.
+// lamina/operators/reduce/dimensions/executor.hpp - the operators reduce_*, reductions along
+// dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +16,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The index of the result for each element of X, and the shape of the result.
+/// The shape of Out, and for each element of X, the index of the element of Out to which it is
+/// reduced.
 struct reduction_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
@@ -52,12 +54,11 @@ reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape&
   return plan;
 }
 
-/// The function that combines the elements.
+/// The function by which elements are combined.
 enum class reduction_kind { sum, mean, max, min, product };
 
-/// Out = the reduction of X over some dimensions. Floating-point numbers are reduced in double.
-/// Integers are reduced in int64, where sums and products wrap around and means are rounded towards
-/// 0.
+/// Out = X reduced along some dimensions. Floating-point numbers are reduced in double. Integers
+/// are reduced in int64: sums and products wrap around, and means are rounded towards 0.
 template <class Real, reduction_kind Kind>
 void reduce_forward(call_context<Real>& ctx) {
   const reduction_plan plan = plan_reduction(ctx, ctx.input("X").shape());
@@ -96,9 +97,9 @@ void reduce_forward(call_context<Real>& ctx) {
            }));
 }
 
-/// Computes the gradient of each element. For a sum it is dOut, for a mean dOut / count, for a
-/// maximum or minimum dOut at the first element that equals the result, and for a product dOut
-/// times the product of all other elements.
+/// Computes the gradient of each element. The gradient is dOut for a sum, dOut / count for a mean,
+/// and dOut times the product of all other elements for a product. For a maximum or minimum, it is
+/// dOut at the first element that equals the result, else 0.
 template <class Real, reduction_kind Kind>
 void reduce_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -127,7 +128,8 @@ void reduce_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Whether all (or any) elements along some dimensions are true.
+/// Out = whether all elements along some dimensions are true or, if All is false, whether at least
+/// one is true.
 template <class Real, bool All>
 void reduce_truth(call_context<Real>& ctx) {
   const xt::xarray<bool> x = ctx.input("X").template cast<bool>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/layer.hpp - sums, means, products and extremes along
-// dimensions.
+// lamina/operators/reduce/dimensions/layer.hpp - reduce_*: sums, means, products, maxima and minima
+// along dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,18 +16,18 @@ struct reduce_attr {
   std::string_view name{};
 };
 
-/// Argument that makes a reduction keep the reduced dimensions with extent 1.
+/// The argument with which a reduction keeps the reduced dimensions, with extent 1.
 struct keep_dim_t {};
 inline constexpr keep_dim_t keep_dim{};
 
 namespace detail {
 
 struct reduced {
-  bool exists;  // whether all dimensions exist and none is repeated
+  bool exists;  // whether each dimension exists and is named once
   extents shape;
 };
 
-/// The shape of the result. A reduction over all dimensions has the shape [1], as in Fluid.
+/// Returns the shape of the result. A reduction of all dimensions has the shape [1], as in Fluid.
 template <int... Dim>
 constexpr reduced reduce_shape(const extents& x, bool keep) {
   bool gone[extents::most] = {};
@@ -73,12 +73,12 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
 
 }  // namespace detail
 
-// `reduce_sum(x)` reduces everything to shape [1]. `reduce_sum<1, 2>(x)` reduces the dimensions 1
-// and 2 of the whole shape; negative dimensions count from the end. `reduce_sum<1>(x, keep_dim)`
-// keeps the dimension with extent 1. If there are no rows, a product is 1; a sum, a mean, and a
-// largest or smallest element are 0.
+// `reduce_sum(x)` reduces all elements to one, of shape [1]. `reduce_sum<1, 2>(x)` reduces the
+// dimensions 1 and 2; dimension 0 is the rows, and negative dimensions count from the end.
+// `reduce_sum<1>(x, keep_dim)` keeps dimension 1 with extent 1. If there are no elements to reduce,
+// a product is 1, and a sum, a mean, a maximum or a minimum is 0.
 
-/// Sums. Fluid: reduce_sum.
+/// Returns sums of elements. Fluid: reduce_sum.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_sum(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_sum, false, Dim...>(x, attr);
@@ -89,7 +89,7 @@ constexpr auto reduce_sum(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<operators::reduce_sum, true, Dim...>(x, attr);
 }
 
-/// Means. Fluid: reduce_mean.
+/// Returns means of elements. Fluid: reduce_mean.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_mean(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_mean, false, Dim...>(x, attr);
@@ -100,8 +100,8 @@ constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<operators::reduce_mean, true, Dim...>(x, attr);
 }
 
-/// Largest elements. The first of equal elements gets the gradient (in Fluid each gets it). Fluid:
-/// reduce_max.
+/// Returns the largest elements. If several elements are the largest, the first of them gets the
+/// gradient; in Fluid, each of them gets it. Fluid: reduce_max.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_max(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_max, false, Dim...>(x, attr);
@@ -112,8 +112,8 @@ constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<operators::reduce_max, true, Dim...>(x, attr);
 }
 
-/// Smallest elements. The first of equal elements gets the gradient (in Fluid each gets it). Fluid:
-/// reduce_min.
+/// Returns the smallest elements. If several elements are the smallest, the first of them gets the
+/// gradient; in Fluid, each of them gets it. Fluid: reduce_min.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_min(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_min, false, Dim...>(x, attr);
@@ -124,7 +124,7 @@ constexpr auto reduce_min(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<operators::reduce_min, true, Dim...>(x, attr);
 }
 
-/// Products. Fluid: reduce_prod.
+/// Returns products of elements. Fluid: reduce_prod.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_prod(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_prod, false, Dim...>(x, attr);
@@ -135,7 +135,7 @@ constexpr auto reduce_prod(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<operators::reduce_prod, true, Dim...>(x, attr);
 }
 
-/// Whether all elements are true. Fluid: reduce_all.
+/// Returns whether all elements are true. Fluid: reduce_all.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_all(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_all, false, Dim...>(x, attr);
@@ -146,7 +146,7 @@ constexpr auto reduce_all(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<operators::reduce_all, true, Dim...>(x, attr);
 }
 
-/// Whether any element is true. Fluid: reduce_any.
+/// Returns whether at least one element is true. Fluid: reduce_any.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_any(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<operators::reduce_any, false, Dim...>(x, attr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/mean/cpu.hpp - the mean of all elements.
+// lamina/operators/reduce/mean/cpu.hpp - the kernel of mean, the mean of all elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,22 +15,23 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// A large array is summed in parts. The number of parts does not depend on the number of threads,
-/// so neither does the result.
+/// Computes the mean of all elements. The sum over a large array is divided into parts, which
+/// threads compute. The number of parts does not depend on the number of threads, so that the
+/// result does not depend on it either.
 template <>
 struct call_kernel<operators::mean> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// The mean of integers.
+  /// Returns the mean of integers, rounded towards 0.
   static std::int64_t whole_mean(const operand& x) {
     whole_sum all;
     for (int r = 0; r < x.rows; ++r)
       for (int j = 0; j < x.columns; ++j) all.add(integer_in(x, r, j));
     return all.mean(static_cast<std::int64_t>(x.rows) * x.columns);
   }
-  /// The sum of the elements [first, end), row by row.
+  /// Returns the sum of the elements [first, end), counted row by row.
   static double sum(const operand& x, std::int64_t first, std::int64_t end) {
     double total = 0;
     while (first < end) {
@@ -46,8 +47,8 @@ struct call_kernel<operators::mean> {
   }
 };
 
-/// This kernel is for element types other than the program's real type, for which a fused group
-/// computes the gradient.
+/// Computes the gradient of mean for element types other than the program's real type. For the real
+/// type, a fused group computes it.
 template <>
 struct call_kernel<gradient_of<operators::mean>> {
   template <class Real = float>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/mean/cuda.cuh - sums over all elements, and their mean.
+// lamina/operators/reduce/mean/cuda.cuh - the kernel of mean, and of sums over all elements that
+// other operators compute.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Out = the sum of F over all elements of X, in double; with Mean, divided by the number of
-/// elements.
+/// Computes Out = the sum of F(x) over all elements x of X, in double; with Mean, the sum divided
+/// by the number of elements.
 template <class F, bool Mean>
 struct all_reduce_kernel {
   static constexpr bool launches = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/mean/definition.hpp - the mean of all elements.
+// lamina/operators/reduce/mean/definition.hpp - mean, the mean of all elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the sum of all elements of X divided by their number, shape [1]. If X has no rows, Out is
-/// 0, so a branch that no row takes adds 0 to a cost; in Fluid, 0 / 0 would make the cost NaN.
-/// Fluid: mean.
+/// 0, so that the cost of a branch without rows is 0. In Fluid, it is 0 / 0 = NaN. Fluid: mean.
 struct mean : operator_definition {
   static constexpr const char* type = "mean";
   static constexpr auto inputs = slots_x;

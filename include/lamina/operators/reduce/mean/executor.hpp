@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/mean/executor.hpp - the mean of all elements.
+// lamina/operators/reduce/mean/executor.hpp - the operator mean, the mean of all elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out = sum of all elements / their number, rounded towards 0 for integers; 0 if there are none.
+/// Out = the sum of all elements / their number, for integers rounded towards 0; 0 if there are no
+/// elements.
 template <class Real>
 void mean_forward(call_context<Real>& ctx) {
   ctx.give("Out", with_values(ctx, "X", []<class T>(const xt::xarray<T>& x) {
@@ -30,7 +31,7 @@ void mean_forward(call_context<Real>& ctx) {
            }));
 }
 
-/// dX = dOut / number of elements, everywhere.
+/// dX = dOut / number of elements, for each element.
 template <class Real>
 void mean_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;

@@ -14,7 +14,7 @@ struct mean_attr {
   std::string_view name{};
 };
 
-/// The mean of all elements of `x`, shape [1]. Fluid: layers.mean.
+/// Returns the mean of all elements of `x`, shape [1]. Fluid: layers.mean.
 template <class T, class R, int... D>
 constexpr variable<T, once, 1> mean(variable<T, R, D...> x,
                                     const options<mean_attr, T>& attr = {}) {

@@ -11,10 +11,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Whether operator k is the mean that training minimises, and no operator reads its result (not
-/// even the gradient of the mean). Such a mean is lowered after all other operators. Otherwise it
-/// would separate a pointwise function from the gradient of this function, which may form one fused
-/// group.
+/// Whether operator k is the mean that training minimises, and no operator reads its result; if so,
+/// postpones operator k: it is lowered after all other operators. In its own place, it would stand
+/// between a pointwise function and the gradient of this function, and prevent that the two form
+/// one fused group.
 constexpr bool hold_cost(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   if (s.has_blocks || p.is_test || p.cost < 0 || argument(s, op.outputs) != p.cost) return false;
@@ -31,7 +31,7 @@ constexpr bool hold_cost(lowering_state& s, const operator_desc& op, int k) {
 
 /// Lowers the gradient of mean, and of reduce_mean over all dimensions, to a pointwise function.
 constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k) {
-  // The gradient of reduce_mean also reads X.
+  // The gradient of reduce_mean has X as an additional first input.
   const bool reduces = is<gradient_of<operators::reduce_mean>>(op);
   if (reduces && attribute(s, op, 2) == 0) return false;
   const int dout = argument(s, op.inputs + (reduces ? 1 : 0)), dx = argument(s, op.outputs);
@@ -51,7 +51,8 @@ constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
-/// Lowers operator k if it is the mean to be minimised, or the gradient of a mean of all elements.
+/// Lowers operator k if it is the mean that training minimises, or the gradient of a mean of all
+/// elements. Otherwise returns false.
 constexpr bool lower_mean(lowering_state& s, const operator_desc& op, int k) {
   if (is<operators::mean>(op)) return hold_cost(s, op, k);
   return (is<gradient_of<operators::mean>>(op) || is<gradient_of<operators::reduce_mean>>(op)) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/cpu.hpp - norms of whole arrays, and the squared distance of
-// two rows: l1_norm, squared_l2_norm, squared_l2_distance.
+// lamina/operators/reduce/squared_l2/cpu.hpp - the kernels of l1_norm, squared_l2_norm and
+// squared_l2_distance: norms of arrays, and distances of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>

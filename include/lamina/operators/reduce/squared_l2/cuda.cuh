@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/cuda.cuh - norms of whole arrays, and the squared distance of
-// two rows: l1_norm, squared_l2_norm, squared_l2_distance.
+// lamina/operators/reduce/squared_l2/cuda.cuh - the kernels of l1_norm, squared_l2_norm and
+// squared_l2_distance: norms of arrays, and distances of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -42,7 +42,8 @@ struct whole_norm_grad_kernel {
   }
 };
 
-/// The gradient of a single row of Y that all rows of X share: a sum over the rows of X, in order.
+/// Computes the gradient of Y if Y has a single row, from which the distance of each row of X is
+/// computed: a sum over the rows of X, in order.
 struct shared_difference_body {
   struct arguments {
     const float *difference, *grad;

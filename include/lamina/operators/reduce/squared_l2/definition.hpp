@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/definition.hpp - norms of whole arrays, and the squared
-// distance of two rows.
+// lamina/operators/reduce/squared_l2/definition.hpp - l1_norm, squared_l2_norm and
+// squared_l2_distance: norms of arrays, and distances of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,8 +24,9 @@ struct squared_l2_norm : l1_norm {
   static constexpr const char* type = "squared_l2_norm";
 };
 
-/// sub_result = X - Y, Out = the sum of its squares per row, [rows, 1]. Y may have a single row for
-/// all rows of X. The gradient reads X and Y for their shapes only. Fluid: squared_l2_distance.
+/// sub_result = X - Y; Out [rows, 1] = the sum of the squares of each row of sub_result. If Y has a
+/// single row, this row is subtracted from each row of X. The gradient reads only the shapes of X
+/// and Y. Fluid: squared_l2_distance.
 struct squared_l2_distance : operator_definition {
   static constexpr const char* type = "squared_l2_distance";
   static constexpr auto inputs = slots_xy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/executor.hpp - norms of all elements, and the squared distance
-// of two rows: l1_norm, squared_l2_norm, squared_l2_distance.
+// lamina/operators/reduce/squared_l2/executor.hpp - the operators l1_norm, squared_l2_norm and
+// squared_l2_distance: norms of arrays, and distances of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,8 @@ void whole_norm_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The sum of squares of X - Y per row; Y may have one row for all.
+/// Out = the sum of squares of each row of X - Y. If Y has a single row, this row is subtracted
+/// from each row of X.
 template <class Real>
 void squared_l2_distance_forward(call_context<Real>& ctx) {
   xt::xarray<Real> difference = ctx.real("X");

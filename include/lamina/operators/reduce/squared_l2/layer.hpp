@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/layer.hpp - norms of whole arrays, and the squared distance of
-// two rows.
+// lamina/operators/reduce/squared_l2/layer.hpp - l1_norm, squared_l2_norm and squared_l2_distance:
+// norms of arrays, and distances of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,21 +29,22 @@ constexpr auto whole_norm(variable<T, R, D...> x, const squared_l2_attr& attr) {
 }
 }  // namespace detail
 
-/// The sum of |x| over all elements, shape [1]. Fluid: the operator l1_norm.
+/// Returns the sum of |x| over all elements, shape [1]. Fluid: the operator l1_norm.
 template <class T, class R, int... D>
 constexpr auto l1_norm(variable<T, R, D...> x, const options<squared_l2_attr, T>& attr = {}) {
   return detail::whole_norm<operators::l1_norm>(x, attr);
 }
 
-/// The sum of x^2 over all elements, shape [1]. Fluid: the operator squared_l2_norm.
+/// Returns the sum of x^2 over all elements, shape [1]. Fluid: the operator squared_l2_norm.
 template <class T, class R, int... D>
 constexpr auto squared_l2_norm(variable<T, R, D...> x,
                                const options<squared_l2_attr, T>& attr = {}) {
   return detail::whole_norm<operators::squared_l2_norm>(x, attr);
 }
 
-/// |x - y|^2 per row, shape [-1, 1]; y may be a single row [1, ...] for all rows of x. Fluid: the
-/// operator squared_l2_distance.
+/// Returns the squared Euclidean distance |x - y|^2 of each row of x and the same row of y, shape
+/// [-1, 1]. y may be a single row [1, ...], from which the distance of each row of x is computed.
+/// Fluid: the operator squared_l2_distance.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> y,
                                    const options<squared_l2_attr, T>& attr = {},

@@ -47,7 +47,7 @@ sequence_window window_of(const call_context<Real>& ctx) {
 }
 
 /// Calls f(row of the result, position in the window, row of X or -1, row of PaddingData or -1) for
-/// each position of each window.
+/// each position of each window. If the window reads zeros at this position, both rows are -1.
 template <class F>
 void for_windows(const lod::level& begin, const sequence_window& w, F&& f) {
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/layer.hpp - a convolution over the rows of sequences.
+// lamina/operators/sequence/conv/layer.hpp - sequence_conv: a convolution over the rows of
+// sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_conv.
 struct sequence_conv_attr {
-  /// The value of padding_start that lets the window begin FilterSize / 2 rows before the row of
+  /// The value of padding_start for which the window begins FilterSize / 2 rows before the row of
   /// the result.
   static constexpr int centred = -2147483647;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/lowering.hpp - lowers sequence_conv to windows and products.
+// lamina/operators/sequence/conv/lowering.hpp - lowers sequence_conv to a matrix of windows and a
+// matrix product.
 //
 // sequence_conv is the product of a matrix of windows with the filter; row t of this matrix holds
 // the rows of the window of row t, one after the other. The product is lowered like any other
@@ -87,7 +88,8 @@ constexpr void lower_sequence_conv_grad(lowering_state& s, const operator_desc& 
   }
 }
 
-/// Lowers operator k if it is a sequence_conv or the gradient of one.
+/// Lowers operator k if it is a sequence_conv or the gradient of a sequence_conv. Otherwise returns
+/// false.
 constexpr bool lower_window_product(lowering_state& s, const operator_desc& op, int k) {
   if (is<operators::sequence_conv>(op)) return lower_sequence_conv(s, op, k), true;
   if (is<gradient_of<operators::sequence_conv>>(op))

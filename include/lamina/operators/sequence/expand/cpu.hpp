@@ -43,9 +43,9 @@ inline void add_repeated(const operand& d, const operand& dx, const sequence_row
 }
 
 /// Whether sequence_expand repeats single rows of X; otherwise it repeats whole sequences. It
-/// repeats rows if X has ref_level LoD levels, and sequences if X has one level more. The domains
-/// of X and Out do not tell the two cases apart, because in both cases the domain of X may be the
-/// parent of the domain of Out.
+/// repeats rows if X has as many LoD levels as Y has above level ref_level, and sequences if X has
+/// one level more. The domains of X and Out do not tell the two cases apart, because in both cases
+/// the domain of X may be the parent of the domain of Out.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;

@@ -9,11 +9,11 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Repeats item i of X n times, where n is the length of sequence i in LoD level ref_level of Y
-/// (-1: the last level). The items of X are its rows if X has ref_level LoD levels or none; they
-/// are its sequences if X has one level more. Out has the levels of Y down to ref_level; if the
-/// items are sequences, their copies form one more level below. The gradient adds up the gradients
-/// of the copies, and reads only the shapes and LoD of X and Y. Fluid: sequence_expand; there, Out
-/// has only the last level, and X at most one level.
+/// (-1: the last level). The items of X are its rows if X has no LoD or as many levels as Y has
+/// above level ref_level; they are its sequences if X has one level more. Out has the levels of Y
+/// down to ref_level; if the items are sequences, their copies form one more level below. The
+/// gradient adds up the gradients of the copies, and reads only the shapes and LoD of X and Y.
+/// Fluid: sequence_expand; there, Out has only the last level, and X at most one level.
 struct sequence_expand : operator_definition {
   static constexpr const char* type = "sequence_expand";
   static constexpr auto inputs = slots_xy;

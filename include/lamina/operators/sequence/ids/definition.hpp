@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1]; positions after the end of t's sequence get
-/// pad_value. For X [rows, 1], Out is [rows, win_size]. There is no gradient. Fluid:
+/// Out[t] = (X[t], X[t + 1], ..., X[t + win_size - 1]), where positions after the end of t's
+/// sequence get pad_value. For X [rows, 1], Out is [rows, win_size]. There is no gradient. Fluid:
 /// sequence_enumerate.
 struct sequence_enumerate : operator_definition {
   static constexpr const char* type = "sequence_enumerate";
@@ -30,8 +30,9 @@ struct sequence_erase : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = X [rows, width], then Out[s, Ids[t]] += Updates[t] for each row t of sequence s of Ids.
-/// Ids has one sequence per row of X. Ids and Updates are [tokens, 1]. Fluid: sequence_scatter.
+/// Out = X [rows, width] after the additions Out[s, Ids[t]] += Updates[t] for each row t of each
+/// sequence s of Ids. Ids has one sequence per row of X. Ids and Updates are [tokens, 1]. Fluid:
+/// sequence_scatter.
 struct sequence_scatter : operator_definition {
   static constexpr const char* type = "sequence_scatter";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};

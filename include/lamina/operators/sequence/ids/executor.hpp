@@ -47,7 +47,7 @@ void sequence_erase_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", sequences.above().below(lengths));
 }
 
-/// Calls `f(position in X, row of Ids)` for each row of Ids.
+/// Calls f(position in X of the element that is changed, row of Ids) for each row of Ids.
 template <class Real, class F>
 void each_scattered(const call_context<Real>& ctx, std::size_t width, F f) {
   const auto ids = ctx.integers("Ids");

@@ -16,9 +16,9 @@ struct sequence_enumerate_attr {
   std::string_view name{};
 };
 
-/// For each id, returns the id and the ids that follow it in its sequence:
-/// `sequence_enumerate<3>(words)`. For ids [-1, 1], the result is [-1, Window] with the same rows.
-/// Fluid: layers.sequence_enumerate.
+/// Returns, for each id, a window of the id and the next Window - 1 ids of its sequence; after the
+/// end of the sequence, the window has pad_value: `sequence_enumerate<3>(words)`. For ids [-1, 1],
+/// the result is [-1, Window] with the same rows. Fluid: layers.sequence_enumerate.
 template <int Window, class Index, class R, int... D>
 constexpr auto sequence_enumerate(variable<Index, R, D...> x,
                                   const options<sequence_enumerate_attr, Index>& attr = {}) {

@@ -16,8 +16,8 @@ struct sequence_erase_attr {
   std::string_view name{};
 };
 
-/// Removes the ids in `erased` from sequences: `sequence_erase<"cleaned">(words, {0, 1})`. If the
-/// rows are tokens<"a", Parent>, the result has rows tokens<"cleaned", Parent>. Fluid:
+/// Returns sequences without the ids in `erased`: `sequence_erase<"cleaned">(words, {0, 1})`. If
+/// the rows are tokens<"a", Parent>, the result has rows tokens<"cleaned", Parent>. Fluid:
 /// sequence_erase.
 template <fixed_string Name, class Index, class R, int... D>
 constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<int> erased,

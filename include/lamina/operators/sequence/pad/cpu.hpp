@@ -22,7 +22,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// A padded array. Each of its rows holds the rows of one sequence, one after the other.
+/// A padded array. Each row of this array holds all rows of one sequence, one after the other.
 struct padded_rows {
   operand of;
   int width, length;  // elements of a row of a sequence; such rows in a padded row

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/cuda.cuh - conversion between sequences and padded rows:
-// sequence_pad, sequence_unpad, sequence_mask.
+// lamina/operators/sequence/pad/cuda.cuh - the kernels of sequence_pad, sequence_unpad and
+// sequence_mask.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/definition.hpp - sequences padded to equal length, the inverse, and
-// masks of sequences.
+// lamina/operators/sequence/pad/definition.hpp - sequence_pad, its inverse sequence_unpad, and
+// sequence_mask.
 #pragma once
 
 #include <lamina/core/config.hpp>

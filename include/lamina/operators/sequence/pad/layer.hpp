@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer.hpp - pads sequences to rows of equal length.
+// lamina/operators/sequence/pad/layer.hpp - sequence_pad: pads sequences to equal length.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -51,7 +51,7 @@ constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_
   return std::tuple{layer.returns(y), lengths};
 }
 
-/// sequence_pad with a constant pad value: `sequence_pad<20>(x, 0)`.
+/// A sequence_pad with a constant pad value: `sequence_pad<20>(x, 0)`.
 template <int Length, class T, class R, int... D>
 constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
                             const options<sequence_pad_attr, T>& attr = {}) {

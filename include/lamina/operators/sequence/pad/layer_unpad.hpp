@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer_unpad.hpp - converts padded rows back to sequences.
+// lamina/operators/sequence/pad/layer_unpad.hpp - sequence_unpad: converts padded rows back to
+// sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/common.hpp - the attributes of sequence_pool.
+// lamina/operators/sequence/pool/common.hpp - the pooling type of sequence_pool and its factor.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -20,7 +20,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// to[j] = factor * (x[0][j] + x[1][j] + ...). `rows` must be at most 256.
+/// Computes to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows, which must be at most 256.
 template <class Real>
 inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
                      Real* to) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/cuda.cuh - pooling of the rows of each sequence into one row.
+// lamina/operators/sequence/pool/cuda.cuh - sequence_pool, which pools the rows of each sequence
+// into one row.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/layer.hpp - pooling of each sequence into one row.
+// lamina/operators/sequence/pool/layer.hpp - sequence_pool, which pools the rows of each sequence
+// into one row.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/cpu.hpp - operators that join, cut and reshape sequences:
-// sequence_concat, sequence_slice, sequence_reshape.
+// lamina/operators/sequence/shape/cpu.hpp - kernels of operators that change sequences:
+// sequence_concat, sequence_slice, sequence_reshape and lod_reset.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/cuda_order.cuh - operators that reverse rows or replace their
-// sequences: sequence_reverse, lod_reset.
+// lamina/operators/sequence/shape/cuda_order.cuh - the kernels of sequence_reverse, which reverses
+// rows, and of lod_reset, which replaces sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_concat.hpp - concatenation of sequences.
+// lamina/operators/sequence/shape/layer_concat.hpp - sequence_concat: concatenates sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

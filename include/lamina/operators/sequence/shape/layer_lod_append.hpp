@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_lod_append.hpp - a new level of sequences below the
-// existing levels.
+// lamina/operators/sequence/shape/layer_lod_append.hpp - lod_append: adds a level of sequences
+// below the existing levels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -48,8 +48,8 @@ constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
   return detail::append_lod<Name>(x, offsets.id, {0, 0, 0}, attr.name);
 }
 
-/// lod_append with constant offsets: `lod_append<"parts", 0, 2, 2, 3>(x)` divides three rows into a
-/// sequence of two rows, an empty one and a sequence of one row.
+/// A lod_append with constant offsets: `lod_append<"parts", 0, 2, 2, 3>(x)` divides three rows into
+/// a sequence of two rows, an empty sequence and a sequence of one row.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
 constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr, T>& attr = {}) {
   static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,

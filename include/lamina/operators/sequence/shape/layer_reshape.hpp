@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_reshape.hpp - rearranges the elements of sequences into
-// rows of another width.
+// lamina/operators/sequence/shape/layer_reshape.hpp - sequence_reshape: rearranges the elements of
+// sequences into rows of another width.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_reverse.hpp - reverses the order of rows in sequences.
+// lamina/operators/sequence/shape/layer_reverse.hpp - sequence_reverse: reverses the order of the
+// rows in sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

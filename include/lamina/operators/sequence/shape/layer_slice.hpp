@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_slice.hpp - cuts a range of rows out of each sequence.
+// lamina/operators/sequence/shape/layer_slice.hpp - sequence_slice: returns a range of rows of each
+// sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/common.hpp - the copies that concat, split, stack, unstack, slice,
-// crop, pad, expand and their gradients make; all engines share them.
+// lamina/operators/shape/join/common.hpp - finds out which parts of arrays concat, split, stack,
+// unstack, slice, crop, pad, expand and their gradients copy. All engines share this code.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The steps of an operator that joins or splits arrays. The engine E provides
+/// Runs an operator that joins or splits arrays as a series of copies. The engine E provides
 ///   e.copy(type, rank, extent, from, to), which copies one part to another (array_part),
 ///   e.fill(to, number) and e.clear(to), which set all elements of an array.
 template <class Operator>
@@ -18,8 +18,8 @@ struct joining;
 
 namespace detail {
 
-/// Copies between `part` and the part of `whole` that starts at `begin` along `axis`; returns where
-/// the next part starts.
+/// Copies `part` to the part of `whole` that starts at `begin` along dimension `axis` or, with
+/// ToPart, in the other direction. Returns where the next part of `whole` starts.
 template <bool ToPart, class E>
 std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part, int axis,
                           std::ptrdiff_t begin) {
@@ -30,7 +30,7 @@ std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part,
   return begin + p.extent[axis];
 }
 
-/// Concatenates the inputs, or the gradients of the outputs.
+/// Concatenates the inputs of concat or, for the gradient of split, the gradients of the outputs.
 template <int Axis>
 struct join_side_by_side {
   template <class E>
@@ -44,8 +44,8 @@ struct join_side_by_side {
   }
 };
 
-/// Inputs of stack, outputs of unstack, or their gradients, as parts of an array along the added
-/// dimension.
+/// Copies the inputs of stack to the slices of its output along the new dimension or, with ToParts,
+/// the slices of unstack's input to the outputs. The gradients of both operators use it as well.
 template <bool ToParts>
 struct join_stacked {
   template <class E>
@@ -182,7 +182,8 @@ struct joining<gradient_of<operators::pad>> {
   }
 };
 
-/// The gradient of expand is a sum over copies, which each engine implements itself.
+/// Only the forward operator is here: the gradient of expand is a sum over copies, which each
+/// engine computes by its own kernel.
 template <>
 struct joining<operators::expand> {
   template <class E>

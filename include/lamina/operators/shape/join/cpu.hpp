@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/cpu.hpp - operators that join and split arrays: concat, split, stack,
-// unstack, slice, crop, pad, expand.
+// lamina/operators/shape/join/cpu.hpp - the kernels of concat, split, stack, unstack, slice, crop,
+// pad and expand.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The engine for `joining` (join/common.hpp): it copies parts and sets arrays on the CPU.
+/// The engine of `joining` (join/common.hpp), which copies parts of arrays and fills arrays, on the
+/// CPU.
 struct part_writer {
   static void copy(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
                    const array_part& to) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/cuda.cuh - operators that join and split arrays: concat, split,
-// stack, unstack, slice, crop, pad, expand.
+// lamina/operators/shape/join/cuda.cuh - the kernels of concat, split, stack, unstack, slice, crop,
+// pad and expand.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The engine for `joining` (join/common.hpp): it copies parts and sets arrays on a device.
+/// The engine of `joining` (join/common.hpp), which copies parts of arrays and fills arrays, on a
+/// device.
 template <class Backend>
 struct part_writer {
   Backend& b;
@@ -75,7 +76,7 @@ struct call_kernel<gradient_of<operators::pad>> : detail::join_kernel<gradient_o
 };
 template <>
 struct call_kernel<operators::expand> : detail::join_kernel<operators::expand> {};
-/// The gradient of an element is the sum over its copies.
+/// Computes the gradient of each element: the sum of the gradients of its copies.
 template <>
 struct call_kernel<gradient_of<operators::expand>> {
   static constexpr bool launches = true;

@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
-/// their shapes only.
+/// Out = the inputs concatenated along dimension `axis`. The gradient reads only the shapes of the
+/// inputs. Fluid: concat.
 struct concat : operator_definition {
   static constexpr const char* type = "concat";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -22,9 +22,9 @@ struct concat : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The inverse of concat: `sections` are the extents along `axis`. If it is empty, X is cut into
-/// `num` equal parts. The gradient is a `concat`; outputs without a gradient count as zeros. Fluid:
-/// split.
+/// The inverse of concat: the outputs are consecutive parts of X along dimension `axis`. `sections`
+/// holds their extents along this dimension; if it is empty, the outputs are `num` equal parts. The
+/// gradient is a `concat`, in which outputs without a gradient count as zeros. Fluid: split.
 struct split : operator_definition {
   static constexpr const char* type = "split";
   static constexpr auto inputs = slots_x;
@@ -61,7 +61,8 @@ struct split : operator_definition {
   }
 };
 
-/// Out has a new dimension `axis`; index i along it is the i-th input. Fluid: stack.
+/// Out has a new dimension `axis`: its slice at index i along this dimension is input i. Fluid:
+/// stack.
 struct stack : operator_definition {
   static constexpr const char* type = "stack";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -71,7 +72,7 @@ struct stack : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The inverse of stack: Y[i] is the slice of X at index i of dimension `axis`, without this
+/// The inverse of stack: Y[i] = the slice of X at index i along dimension `axis`, without this
 /// dimension. `num` is the number of slices. Fluid: unstack.
 struct unstack : operator_definition {
   static constexpr const char* type = "unstack";
@@ -83,8 +84,9 @@ struct unstack : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = the elements with starts[i] <= index < ends[i] along dimension axes[i]; negative limits
-/// count from the end. The gradient reads Input for its shape only. Fluid: slice.
+/// Out = the elements of Input whose index along dimension axes[i] is at least starts[i] and less
+/// than ends[i], for each i. Negative limits count from the end. The gradient reads only the shape
+/// of Input. Fluid: slice.
 struct slice : operator_definition {
   static constexpr const char* type = "slice";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
@@ -97,10 +99,10 @@ struct slice : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = the block of X that starts at element offsets[i] along dimension i. Its size is the size
-/// of Y or, without Y, `shape`, where -1 stands for all following elements. If the input Offsets
-/// [rank] is given, it replaces the attribute. The gradient reads X for its shape only. Fluid:
-/// crop.
+/// Out = the box of X that starts at index offsets[i] along dimension i. The shape of the box is
+/// the shape of Y or, without Y, `shape`, where -1 stands for all elements from the offset on. If
+/// the input Offsets [rank] is present, it replaces the attribute `offsets`. The gradient reads
+/// only the shape of X. Fluid: crop.
 struct crop : operator_definition {
   static constexpr const char* type = "crop";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -113,8 +115,9 @@ struct crop : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = X with paddings[2i] elements of pad_value before it and paddings[2i + 1] after it along
-/// dimension i. The gradient is the middle of Out@GRAD and reads nothing else. Fluid: pad.
+/// Out = X with paddings[2i] elements of pad_value before X and paddings[2i + 1] elements of
+/// pad_value after X along dimension i. X@GRAD is the part of Out@GRAD that X has in Out. Fluid:
+/// pad.
 struct pad : operator_definition {
   static constexpr const char* type = "pad";
   static constexpr auto inputs = slots_x;
@@ -124,8 +127,8 @@ struct pad : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
-/// Out = X repeated expand_times[i] times along dimension i. The gradient reads X for its shape
-/// only. Fluid: expand.
+/// Out = X repeated expand_times[i] times along dimension i. The gradient reads only the shape of
+/// X. Fluid: expand.
 struct expand : operator_definition {
   static constexpr const char* type = "expand";
   static constexpr auto inputs = slots_x;

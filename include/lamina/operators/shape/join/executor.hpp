@@ -10,12 +10,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-// Each of these operators copies elements: out[i] = x[position[i]]. One function computes the
-// positions for the forward operator and for its gradient, dx[position[i]] += dout[i]. The position
-// `nowhere` means the pad value.
+// Each of the operators of this file copies elements: out[i] = x[position[i]]. Its gradient is
+// dx[position[i]] += dout[i]. One function computes the positions for the operator and for its
+// gradient. The position `nowhere` stands for the pad value.
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-/// out[i] = x[position[i]] in the type of X.
+/// Computes out[i] = x[position[i]] in the element type of X.
 template <class Real>
 void give_copied(call_context<Real>& ctx, const char* in, const char* out,
                  const tensor_shape& shape, const std::vector<std::size_t>& position,
@@ -39,25 +39,27 @@ void give_scattered(call_context<Real>& ctx, const char* grad, const char* out,
   ctx.give(out, std::move(dx));
 }
 
-/// The coordinates of the i-th element of a shape.
+/// Returns the coordinates of element i of an array with a given shape.
 inline tensor_shape coordinates(std::size_t i, const tensor_shape& shape) {
   tensor_shape at(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; i /= shape[d]) at[d] = i % shape[d];
   return at;
 }
-/// The inverse of coordinates(): the index of an element from its coordinates.
+/// The inverse of coordinates(): returns the index of the element with given coordinates.
 inline std::size_t position_of(const tensor_shape& at, const tensor_shape& shape) {
   std::size_t position = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) position = position * shape[d] + at[d];
   return position;
 }
 
-/// A shape and the source position of each of its elements.
+/// The shape of a result, and for each of its elements, the position in the source from which it is
+/// copied.
 struct copy_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
 };
-/// Builds a plan: `from` maps coordinates in `to` to a source position.
+/// Returns the plan for a result of shape `to`. from(coordinates in the result) returns the
+/// position in the source.
 template <class F>
 copy_plan plan_copy(const tensor_shape& to, F from) {
   copy_plan plan{to, std::vector<std::size_t>(size_of(to))};
@@ -95,7 +97,7 @@ copy_plan crop_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   if (offsets.size() != from.size())
     ctx.fail("expected an offset for each dimension of " + to_string(from) + ", found " +
              std::to_string(offsets.size()));
-  // In the gradient, the size of the box is the size of Out@GRAD.
+  // In the gradient, Out@GRAD has the shape of the box.
   tensor_shape to;
   const char* const like = ctx.has("Out@GRAD") ? "Out@GRAD" : "Y";
   if (ctx.has(like)) {
@@ -173,7 +175,7 @@ void copy_gradient(call_context<Real>& ctx) {
   give_scattered(ctx, "Out@GRAD", out, Plan(ctx, ctx.output_shape(out)).position);
 }
 
-/// Computes Out = the inputs concatenated along `axis`.
+/// Out = the inputs concatenated along dimension `axis`.
 template <class Real>
 void concat_forward(call_context<Real>& ctx) {
   const int n = ctx.count("X");
@@ -202,7 +204,8 @@ void concat_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The part of `whole` with extent `n` that starts at `begin` along `axis`.
+/// Returns the part of `whole` that starts at index `begin` and has the extent `n` along dimension
+/// `axis`.
 template <class T>
 xt::xarray<T> part_of(const xt::xarray<T>& whole, std::size_t axis, std::size_t begin,
                       std::size_t n) {
@@ -218,7 +221,7 @@ xt::xarray<T> part_of(const xt::xarray<T>& whole, std::size_t axis, std::size_t 
   return part;
 }
 
-/// dX[k] = part k of dOut.
+/// dX[k] = the part of dOut that X[k] has in Out.
 template <class Real>
 void concat_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
@@ -231,7 +234,7 @@ void concat_gradient(call_context<Real>& ctx) {
   }
 }
 
-/// Out[k] = part k of X along `axis`.
+/// Out[k] = part k of X along dimension `axis`.
 template <class Real>
 void split_forward(call_context<Real>& ctx) {
   const tensor x = ctx.input("X");
@@ -251,7 +254,7 @@ void split_forward(call_context<Real>& ctx) {
              std::to_string(begin));
 }
 
-/// dX = the concatenated gradients of the parts.
+/// dX = the concatenated gradients of the outputs.
 template <class Real>
 void split_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
@@ -271,7 +274,7 @@ void split_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Stacks the variables of the slot `in` along the new dimension `axis` of `out`.
+/// Stacks the variables of slot `in` along a new dimension `axis` of the variable in slot `out`.
 template <class Real>
 void give_stacked(call_context<Real>& ctx, const char* in, const char* out) {
   const std::size_t n = static_cast<std::size_t>(ctx.count(in));
@@ -311,7 +314,7 @@ void stack_gradient(call_context<Real>& ctx) {
     ctx.give("X@GRAD", reshaped(part_of(d, axis, static_cast<std::size_t>(k), 1), shape), k);
 }
 
-/// Y[k] = part k of X along `axis`, without this dimension.
+/// Y[k] = the slice of X at index k along dimension `axis`, without this dimension.
 template <class Real>
 void unstack_forward(call_context<Real>& ctx) {
   const tensor x = ctx.input("X");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_concat.hpp - concatenates variables.
+// lamina/operators/shape/join/layer_concat.hpp - concat and stack: join variables along an existing
+// or a new dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +21,7 @@ struct concat_attr {
 namespace detail {
 
 struct joined {
-  bool inner;  // whether the axis is not the row dimension
+  bool inner;  // whether the axis is not the dimension of the rows
   bool fits;   // whether the inputs differ only along the axis
   extents shape;
 };
@@ -42,8 +43,9 @@ constexpr joined join(int axis) {
 
 }  // namespace detail
 
-/// The inputs concatenated along dimension Axis of the whole shape (1: the first inner dimension):
-/// `concat(std::tuple{x, y})`, or `concat({x, y})` for variables of one type. Fluid: concat.
+/// Returns the inputs concatenated along dimension Axis of the shape including the rows (1: the
+/// first dimension after the rows): `concat(std::tuple{x, y})`, or `concat({x, y})` for variables
+/// of one type. Fluid: concat.
 template <int Axis = 1, class First, class... More>
 constexpr auto concat(std::tuple<First, More...> inputs,
                       const options<concat_attr, First>& attr = {}, int line = __builtin_LINE()) {
@@ -84,8 +86,8 @@ constexpr auto concat(const V (&inputs)[N], const options<concat_attr, V>& attr 
   (std::make_index_sequence<N>{});
 }
 
-/// Stacks the inputs along a new dimension Axis of the whole shape; index i of it is the i-th
-/// input: `stack<1>({x, y})`. Fluid: stack.
+/// Returns the inputs stacked along a new dimension Axis of the shape including the rows: the slice
+/// at index i along this dimension is input i. Example: `stack<1>({x, y})`. Fluid: stack.
 template <int Axis = 1, class V, std::size_t N>
 constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr = {},
                      int line = __builtin_LINE()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_crop.hpp - cuts a box out of a variable.
+// lamina/operators/shape/join/layer_crop.hpp - crop: returns a box of a variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,14 +15,14 @@ struct crop_attr {
   std::string_view name{};
 };
 
-/// The first corner of a box: one index per dimension of the whole shape. The index of the rows is
-/// 0.
+/// The corner at which a box begins: one index per dimension, including the rows. The index of the
+/// rows must be 0, because the number of rows is not constant.
 template <int... Begin>
 struct offsets {};
 
 namespace detail {
 
-/// Whether a box of this shape, at its offsets, lies inside of x.
+/// Whether a box of shape `box` that begins at `begin` lies inside x.
 constexpr bool holds_box(const extents& x, const int* begin, int count, const extents& box) {
   if (count != x.rank || box.rank != x.rank) return false;
   for (int d = 0; d < x.rank; ++d) {
@@ -47,8 +47,8 @@ constexpr bool holds_like(offsets<Begin...>, In*, Like*) {
 
 }  // namespace detail
 
-/// The box of x with the shape of `like` that begins at the given offsets: `crop<offsets<0, 0, 2,
-/// 2>>(image, small)`. Fluid: crop with a variable as its shape.
+/// Returns the box of x that begins at the given offsets and has the shape of `like`:
+/// `crop<offsets<0, 0, 2, 2>>(image, small)`. Fluid: crop with a variable as its shape.
 template <class Offsets, class T, class R, int... D, class U, class S, int... E>
 constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like,
                     const options<crop_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -68,8 +68,8 @@ constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like,
   return layer.returns(y);
 }
 
-/// The box of x with inner dimensions Inner that begins at the given offsets: `crop<offsets<0, 1,
-/// 0>, 2, 3>(x)` for rows of shape [4, 5]. Fluid: crop.
+/// Returns the box of x that begins at the given offsets and has the inner dimensions Inner.
+/// Example for x [-1, 4, 5]: `crop<offsets<0, 1, 0>, 2, 3>(x)`. Fluid: crop.
 template <class Offsets, int... Inner, class T, class R, int... D>
 constexpr auto crop(variable<T, R, D...> x, const options<crop_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_slice.hpp - cuts, pads and repeats a variable along its
-// dimensions.
+// lamina/operators/shape/join/layer_slice.hpp - slice, pad and expand: a part of a variable, a
+// padded or a repeated variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,9 @@ struct slice_attr {
   std::string_view name{};
 };
 
-/// The elements Start <= index < End along dimension Axis of the whole shape. Negative limits count
-/// from the end; an End beyond the last element means the end.
+/// Selects the elements with Start <= index < End along dimension Axis of the shape including the
+/// rows. Negative limits count from the end; if End is beyond the last element, all elements from
+/// Start on are selected.
 template <int Axis, int Start, int End>
 struct along {
   static constexpr int axis = Axis;
@@ -52,8 +53,8 @@ constexpr cut_shape cut(const extents& x) {
 
 }  // namespace detail
 
-/// A slice of x along several dimensions: `slice<along<1, 0, 3>, along<2, -2, 99>>(x)`. Fluid:
-/// slice.
+/// Returns the part of x that is selected along one or more dimensions: `slice<along<1, 0, 3>,
+/// along<2, -2, 99>>(x)`. Fluid: slice.
 template <class... Cut, class T, class R, int... D>
 constexpr auto slice(variable<T, R, D...> x, const options<slice_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -102,8 +103,9 @@ constexpr cut_shape repeated(const extents& x) {
 
 }  // namespace detail
 
-/// x with Padding[2i] elements of `value` before it and Padding[2i + 1] after it along dimension i
-/// of the whole shape: `pad<0, 0, 1, 2>(x)`. The row dimension cannot be padded. Fluid: pad.
+/// Returns x with Padding[2i] elements of `value` before x and Padding[2i + 1] elements of `value`
+/// after x along dimension i of the shape including the rows: `pad<0, 0, 1, 2>(x)`. The dimension
+/// of the rows cannot be padded, so the first two numbers must be 0 if x has rows. Fluid: pad.
 template <int... Padding, class T, class R, int... D>
 constexpr auto pad(variable<T, R, D...> x, float value = 0,
                    const options<slice_attr, T>& attr = {}) {
@@ -122,8 +124,8 @@ constexpr auto pad(variable<T, R, D...> x, float value = 0,
   return layer.returns(y);
 }
 
-/// x repeated Times[i] times along dimension i of the whole shape: `expand<1, 3>(x)`. Fluid:
-/// expand.
+/// Returns x repeated Times[i] times along dimension i of the shape including the rows: `expand<1,
+/// 3>(x)`. Fluid: expand.
 template <int... Times, class T, class R, int... D>
 constexpr auto expand(variable<T, R, D...> x, const options<slice_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_split.hpp - splits a variable.
+// lamina/operators/shape/join/layer_split.hpp - split and unstack: the parts of a variable along a
+// dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,13 +23,13 @@ struct unstack_attr {
   std::string_view name{};
 };
 
-/// The extents of the parts, as in `split<sections<2, 3>>(x)`.
+/// The extents of the parts into which split divides a variable: `split<sections<2, 3>>(x)`.
 template <int... Extent>
 struct sections {};
 
 namespace detail {
 
-/// A shape with another extent along the axis.
+/// Returns `shape` with the given extent along dimension `axis`.
 constexpr extents with_extent(extents shape, int axis, int extent) {
   if (axis >= 0) shape.at[axis] = extent;
   return shape;
@@ -59,8 +60,8 @@ constexpr auto equal_sections(std::integer_sequence<int, Index...>)
 
 }  // namespace detail
 
-/// Splits x into Num equal parts along dimension Axis of the whole shape; returns a tuple: `auto
-/// [a, b] = split<2>(x)`. Fluid: split.
+/// Returns x split into Num equal parts along dimension Axis of the shape including the rows, as a
+/// tuple: `auto [a, b] = split<2>(x)`. Fluid: split.
 template <int Num, int Axis = -1, class T, class R, int... D>
 constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -75,7 +76,8 @@ constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr 
       attr);
 }
 
-/// Splits x into parts of the given extents: `split<sections<2, 3>>(x)`.
+/// Returns x split into parts with the given extents along dimension Axis: `split<sections<2,
+/// 3>>(x)`.
 template <class Sections, int Axis = -1, class T, class R, int... D>
 constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -95,9 +97,9 @@ template <any_value...>
 constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x); options: name
 #endif
 
-/// Splits x along dimension Axis of the whole shape into slices without that dimension; returns an
-/// array. For rows of shape [3, 4], `auto [a, b, c] = unstack<1>(x)` returns three variables of
-/// shape [4]. Fluid: unstack.
+/// Returns the slices of x along dimension Axis of the shape including the rows, without this
+/// dimension, as an array of variables. For x [-1, 3, 4], `auto [a, b, c] = unstack<1>(x)` returns
+/// three variables [-1, 4]. Fluid: unstack.
 template <int Axis = 1, class T, class R, int... D>
 constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

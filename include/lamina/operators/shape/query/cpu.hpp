@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/cpu.hpp - facts about a variable that are known only during a run,
-// and ranges of numbers: shape, is_empty, where_index, range.
+// lamina/operators/shape/query/cpu.hpp - shape, is_empty and where_index, which tell what is known
+// of a variable only during a run, and range.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/cuda.cuh - facts about a variable that are known only during a run:
-// shape, is_empty, where_index, range.
+// lamina/operators/shape/query/cuda.cuh - shape, is_empty and where_index, which tell what is known
+// of a variable only during a run, and range.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Writes Start, Start + Step, ... as integers or as reals.
+/// Writes the numbers Start, Start + Step, ... as integers or as floating-point numbers.
 struct range_body {
   struct arguments {
     argument_view start, end, step, to;
@@ -64,7 +64,7 @@ struct row_count_lines {
   }
 };
 
-/// Writes the coordinates, one per dimension, of each element that `order` lists.
+/// Writes the coordinates of each element that `order` lists, one coordinate per dimension.
 struct where_body {
   struct arguments {
     const int* order;
@@ -83,7 +83,7 @@ struct where_body {
   }
 };
 
-/// Reads a number from the memory of the device.
+/// Returns the number in input `slot`. The host waits until it has been read from the device.
 inline double number_on_device(const call_context& c, int slot) {
   const operand o = c.input(slot);
   std::uint64_t word = 0;
@@ -135,7 +135,8 @@ struct call_kernel<operators::range> {
   }
 };
 
-/// The host waits for the number of elements in each row that are not 0.
+/// The host waits until the device has counted the elements of each row that are not 0, because the
+/// number of rows of Out follows from the counts.
 template <>
 struct call_kernel<operators::where_index> {
   static constexpr bool launches = true;

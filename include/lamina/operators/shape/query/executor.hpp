@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/executor.hpp - facts about a variable that are known only during a
-// run, and ranges of numbers: shape, is_empty, where_index, range.
+// lamina/operators/shape/query/executor.hpp - shape, is_empty and where_index, which tell what is
+// known of a variable only during a run, and range.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The dimensions of Input.
+/// Out = the extents of the dimensions of Input.
 template <class Real>
 void shape_forward(call_context<Real>& ctx) {
   std::vector<std::int32_t> dims;
@@ -23,7 +23,7 @@ void is_empty_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<std::int32_t>({1}, ctx.input("X").size() == 0 ? 1 : 0));
 }
 
-/// The coordinates of all elements that are not 0; the coordinates of each row form a sequence.
+/// Out = the coordinates of all elements that are not 0. The elements of each row form a sequence.
 template <class Real>
 void where_index_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Condition").shape();
@@ -44,7 +44,7 @@ void where_index_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", sequences);
 }
 
-/// Start, Start + Step, ... as long as the value is before End.
+/// Out = the numbers Start, Start + Step, ... up to End, which is not included.
 template <class Real>
 void range_forward(call_context<Real>& ctx) {
   const auto number = [&](const char* slot) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/layer.hpp - facts about a variable that are known only during a run,
-// and ranges of numbers: shape, is_empty, where, range.
+// lamina/operators/shape/query/layer.hpp - shape, is_empty and where, which tell what is known of a
+// variable only during a run, and range.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,8 @@ struct query_attr {
   std::string_view name{};
 };
 
-/// The dimensions of x, rows included: int32, shape [rank]. Fluid: shape.
+/// Returns the extents of the dimensions of x, including the number of rows: int32, shape [rank].
+/// Fluid: shape.
 template <class T, class R, int... D>
 constexpr auto shape(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
   constexpr int rank = whole_shape<variable<T, R, D...>>.rank;
@@ -29,7 +30,8 @@ constexpr auto shape(variable<T, R, D...> x, const options<query_attr, T>& attr 
   return layer.returns(y);
 }
 
-/// Whether x has no elements, that is, no rows: bool, shape [1]. Fluid: is_empty.
+/// Returns whether x has no elements, which means that it has no rows: bool, shape [1]. Fluid:
+/// is_empty.
 template <class T, class R, int... D>
 constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
@@ -40,10 +42,10 @@ constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& at
   return layer.returns(y);
 }
 
-/// The coordinates of all elements that are true or not 0: `where<"found">(less_than(x, y))`. Each
-/// element has one coordinate per dimension of the whole shape, the row first. The elements found
-/// in a row form a sequence: the result is int64 of shape [rank] with rows tokens<"found", R>.
-/// Fluid: where, whose operator is where_index.
+/// Returns the coordinates of all elements that are true or not 0: `where<"found">(less_than(x,
+/// y))`. An element has one coordinate per dimension; the first one is its row. The elements of
+/// each row form a sequence, so the result is int64 [-1, rank] with rows tokens<"found", R>. Fluid:
+/// where, which records the operator where_index.
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -59,9 +61,9 @@ constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T
   return layer.returns(y);
 }
 
-/// The numbers Start, Start + Step, ... as long as they are before End: `range<0, 10, 2>(main)` is
-/// 0, 2, 4, 6, 8. They are int64 unless the first argument is a type: `range<float, 0, 10>(main)`.
-/// Fluid: range.
+/// Returns the numbers Start, Start + Step, ... up to End, which is not included: `range<0, 10,
+/// 2>(main)` is 0, 2, 4, 6, 8. The numbers are int64 or, if the first template argument is a type,
+/// of this type: `range<float, 0, 10>(main)`. Fluid: range.
 template <element T, int Start, int End, int Step = 1>
 constexpr auto range(const block& main, const query_attr& attr = {}, int line = __builtin_LINE()) {
   lamina::detail::note_line(*main.builder, line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/cpu.hpp - the same elements under another shape or in another
-// order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
+// lamina/operators/shape/reshape/cpu.hpp - the kernels of reshape2, squeeze2, unsqueeze2 and
+// flatten2, which change the shape, and of transpose2, which permutes dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Writes only Out: XShape has no elements.
+/// Copies X to Out. The output XShape needs no kernel, because it has no elements.
 struct reshape_kernel {
   template <class Real = float>
   static void run(const call_context& c) {
@@ -34,11 +34,12 @@ struct reshape_gradient_kernel {
   }
 };
 
-/// Permutes dimensions: dimension k of `to` is dimension axis[k] of `from`. `back` selects the
-/// inverse: dimension axis[k] of `to` is dimension k of `from`.
+/// Copies `from` to `to` with permuted dimensions: dimension k of `to` is dimension axis[k] of
+/// `from`. With `back`, the permutation is inverted: dimension axis[k] of `to` is dimension k of
+/// `from`.
 inline void transpose_into(const call_context& c, const operand& from, const operand& to,
                            bool back) {
-  if (from.data == to.data) return;  // an alias: nothing to copy
+  if (from.data == to.data) return;  // both are one array
   const array_layout y = layout_of(to);
   const turned_steps turned(c, layout_of(from), y.rank, back);
   copy_part(from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});

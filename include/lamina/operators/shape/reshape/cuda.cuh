@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/cuda.cuh - the same elements under another shape or in another
-// order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
+// lamina/operators/shape/reshape/cuda.cuh - the kernels of reshape2, squeeze2, unsqueeze2 and
+// flatten2, which change the shape, and of transpose2, which permutes dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Writes only Out: XShape has no elements.
+/// Copies X to Out. The output XShape needs no kernel, because it has no elements.
 template <int From>
 struct reshape_kernel {
   static constexpr bool launches = true;

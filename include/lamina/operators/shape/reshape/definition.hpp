@@ -9,15 +9,16 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-// Each operator has a second output XShape, which has shape [0, X's shape] and no elements. The
-// gradient operator reads it instead of X, so X need not be kept.
+// Each of these operators has a second output, XShape, which has the shape [0, X's shape] and no
+// elements. The gradient operator reads the shape of X from XShape, so that X need not be kept for
+// it.
 
 }}  // namespace lamina
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = X with the shape `shape`. In `shape`, 0 copies the dimension of X, and one -1 is inferred.
-/// Fluid: reshape2.
+/// Out = X with the shape `shape`. A 0 in `shape` stands for the extent of X in the same dimension;
+/// one -1 is allowed and is computed from the number of elements. Fluid: reshape2.
 struct reshape2 : operator_definition {
   static constexpr const char* type = "reshape2";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -32,8 +33,8 @@ struct reshape2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out[i_axis[0], i_axis[1], ...] = X[i_0, i_1, ...]: dimension k of Out is dimension axis[k] of X.
-/// Fluid: transpose2.
+/// Out = X with permuted dimensions: dimension k of Out is dimension axis[k] of X. Fluid:
+/// transpose2.
 struct transpose2 : operator_definition {
   static constexpr const char* type = "transpose2";
   static constexpr auto inputs = slots_x;
@@ -62,7 +63,7 @@ struct squeeze2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = X with new dimensions of extent 1, which become the dimensions `axes` of Out. Fluid:
+/// Out = X with additional dimensions of extent 1, which are the dimensions `axes` of Out. Fluid:
 /// unsqueeze2.
 struct unsqueeze2 : operator_definition {
   static constexpr const char* type = "unsqueeze2";
@@ -77,7 +78,8 @@ struct unsqueeze2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = X as a matrix; its rows are the dimensions before `axis`. Fluid: flatten2.
+/// Out = X as a matrix: the dimensions before `axis` are flattened to its rows, the others to its
+/// columns. Fluid: flatten2.
 struct flatten2 : operator_definition {
   static constexpr const char* type = "flatten2";
   static constexpr auto inputs = slots_x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/executor.hpp - the same elements in the same order under another
-// shape or type: reshape2, squeeze2, unsqueeze2, flatten2, assign, cast, increment.
+// lamina/operators/shape/reshape/executor.hpp - the operators reshape2, squeeze2, unsqueeze2 and
+// flatten2, which change the shape and keep the order of the elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 template <class Real>
 using shape_rule = tensor_shape (*)(const call_context<Real>&, const tensor_shape&);
 
-/// 0 copies the dimension of X, one -1 is inferred.
+/// Returns the shape of reshape2. A 0 in `shape` stands for the extent of X in the same dimension;
+/// one -1 is computed from the number of elements.
 template <class Real>
 tensor_shape reshape_rule(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> wanted = ctx.integer_list("shape");
@@ -58,7 +59,7 @@ tensor_shape flatten_rule(const call_context<Real>& ctx, const tensor_shape& fro
   return {m.rows, m.columns};
 }
 
-/// Out = X under another shape; XShape = [0, X's shape] without elements.
+/// Out = X with another shape. XShape has the shape [0, X's shape] and no elements.
 template <class Real, shape_rule<Real> Rule>
 void shape_forward(call_context<Real>& ctx) {
   tensor x = ctx.input("X");

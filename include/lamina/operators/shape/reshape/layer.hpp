@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/layer.hpp - operators that change the shape or permute dimensions.
+// lamina/operators/shape/reshape/layer.hpp - reshape, squeeze, unsqueeze and flatten, which change
+// the shape, and transpose, which permutes dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -99,7 +100,7 @@ constexpr new_shape flattened_to_matrix(const extents& x, int axis) {
   return {true, {2, {x.product(0, axis), x.product(axis, x.rank)}}};
 }
 
-/// Records Op together with its second output XShape.
+/// Records operator Op with its two outputs: the result and XShape, which only the gradient reads.
 template <class Op, class Out, class X>
 constexpr Out reordered(X x, std::string_view name, int attributes) {
   layer_helper layer(*x.builder, Op::type, name);
@@ -117,8 +118,9 @@ constexpr attribute_value integers(program_builder& b) {
 
 }  // namespace detail
 
-/// x with the inner dimensions To: `reshape<16, -1>(x)`. In To, 0 keeps the dimension of x at this
-/// position, and one -1 is inferred. Rows do not change. Fluid: reshape.
+/// Returns x with the inner dimensions To: `reshape<16, -1>(x)`. A 0 in To stands for the extent of
+/// x in the same inner dimension; one -1 is allowed and is computed from the number of elements.
+/// The rows do not change. Fluid: reshape.
 template <int... To, class T, class R, int... D>
 constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -134,7 +136,8 @@ constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& a
   int recorded[extents::most + 1] = {};
   for (int i = 0; i < r.shape.rank; ++i) recorded[i] = r.shape.at[i] < 0 ? 0 : r.shape.at[i];
   const attribute_value list = b.integer_list(recorded, r.shape.rank);
-  // The slots Shape and ShapeTensor stay empty, because the shape is known here.
+  // The slots Shape and ShapeTensor stay empty, because the shape is already known while the
+  // program is recorded.
   b.add_operator(schema_of<operators::reshape2>(), {x.id, -1, 0}, {y.id, shape},
                  b.attribute_list(list));
   return layer.returns(y);
@@ -144,8 +147,9 @@ template <any_value...>
 constexpr no_match<reshape_attr> reshape(...) = delete;  // call reshape<2, 3>(x); options: name
 #endif
 
-/// Permutes dimensions: dimension k of the result is dimension Axis[k] of x, counted over the whole
-/// shape: `transpose<0, 2, 1>(x)`. Rows must stay first. Fluid: transpose.
+/// Returns x with permuted dimensions: dimension k of the result is dimension Axis[k] of x, where
+/// dimension 0 is the rows: `transpose<0, 2, 1>(x)`. If x has rows, they must stay dimension 0.
+/// Fluid: transpose.
 template <int... Axis, class T, class R, int... D>
 constexpr auto transpose(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -161,7 +165,8 @@ template <any_value...>
 constexpr no_match<reshape_attr> transpose(...) = delete;  // call transpose<1, 0>(x)
 #endif
 
-/// x without the dimensions Axes of the whole shape, whose extents must be 1. Fluid: squeeze.
+/// Returns x without the dimensions Axes of the shape including the rows. Their extents must be 1.
+/// Fluid: squeeze.
 template <int... Axes, class T, class R, int... D>
 constexpr auto squeeze(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -173,8 +178,8 @@ constexpr auto squeeze(variable<T, R, D...> x, const options<reshape_attr, T>& a
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }
 
-/// x with new dimensions of extent 1, which become the dimensions Axes of the whole shape. Fluid:
-/// unsqueeze.
+/// Returns x with additional dimensions of extent 1, which are the dimensions Axes of the result's
+/// shape including the rows. Fluid: unsqueeze.
 template <int... Axes, class T, class R, int... D>
 constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -186,8 +191,8 @@ constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>&
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }
 
-/// x as a matrix; its rows are the dimensions before Axis of the whole shape. If x has rows, Axis
-/// must be 1. Fluid: flatten.
+/// Returns x as a matrix: the dimensions before Axis are flattened to its rows, the others to its
+/// columns. If x has rows, Axis must be 1. Fluid: flatten.
 template <int Axis = 1, class T, class R, int... D>
 constexpr auto flatten(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/step/cpu.hpp - the numbers of an optimizer update that change per step:
-// learning rate and gradient scale.
+// lamina/operators/update/step/cpu.hpp - kernels that compute the values that change from step to
+// step in optimizer updates: the learning rate and the factor of gradient clipping.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// L2 norm of an array in the layout of a parameter. Skips the padding, which may hold any values.
+/// Returns the L2 norm of an array in the layout of a parameter. Skips the padding, which may hold
+/// any values.
 template <class Real>
 LAMINA_COLD inline Real norm_of(int rows, int columns, bool panel, const Real* g) {
   double squares = 0;

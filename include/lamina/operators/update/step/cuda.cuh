@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/step/cuda.cuh - the numbers of an optimizer update that change per step,
-// in programs that train themselves.
+// lamina/operators/update/step/cuda.cuh - kernels that compute the values that change from step to
+// step in optimizer updates, for programs that train themselves.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
-/// The host keeps a separate counter of steps, from which it computes the learning rate of each
-/// step.
+/// Computes the learning rate of a step on the host, which keeps its own counter of steps, so that
+/// it need not read the counter on the device.
 template <>
 struct call_kernel<operators::decayed_learning_rate> {
   static constexpr bool launches = true;
@@ -35,7 +35,7 @@ struct call_kernel<operators::decayed_learning_rate> {
 
 namespace detail {
 
-/// The scale of gradients, computed from the sums of their squares.
+/// Computes the factor of gradient clipping from the sums of the squares of all gradients.
 struct gradient_scale_lines {
   struct arguments {
     const double* squares;
