@@ -42,7 +42,7 @@ class source {
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
-  /// Return the parts of the data. Throws lamina::error if the archive does not have the part.
+  /// Return the parts of the data. They throw format_error if the archive does not have the part.
   /// Fluid: dataset.wmt14.train, test, gen.
   table<translation::pairs> train() const { return whole(data_->train, "train/train"); }
   table<translation::pairs> test() const { return whole(data_->test, "test/test"); }
