@@ -29,8 +29,8 @@ using translation::sample;
 /// The options of reading the archive.
 struct options {
   std::int64_t dict_size = 30000;  ///< words per dictionary; these are the first lines of its file
-  /// whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
-  /// errors
+  /// Whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
+  /// errors.
   bool skip_malformed = false;
 };
 

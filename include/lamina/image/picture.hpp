@@ -26,7 +26,7 @@ struct picture {
 
 /// How an image is changed to another aspect ratio.
 enum class fit {
-  /// scaled so that it covers the result; what extends beyond it is cut off equally on two sides
+  /// Scaled so that it covers the result; what extends beyond it is cut off equally on two sides.
   cover,
   stretch  ///< height and width are scaled independently
 };

@@ -59,8 +59,7 @@ struct batch_options {
   queue_limits queue{};  // how many requests may wait, and how many rows a mini-batch has
   bool merges = true;    // false: each request is a mini-batch, needed if results of a
                          // sample depend on other samples
-  // called by all workers, possibly at the same time
-  std::function<void(const batch_report&)> on_batch{};
+  std::function<void(const batch_report&)> on_batch{};  // called by all workers, also concurrently
 };
 
 /// Answers requests from any number of threads with one model. A worker takes the waiting requests,

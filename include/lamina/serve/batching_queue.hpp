@@ -21,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 struct queue_limits {
   std::size_t waiting = 1024;  // number of requests that may wait; more are rejected
   int rows = 64;               // maximum number of rows that are taken at once
-  // how long a worker waits for more requests before it takes them
+  // How long a worker waits for more requests before it takes them.
   std::chrono::microseconds linger{};
 };
 
@@ -70,7 +70,7 @@ class batching_queue {
         changed_.wait_for(lock, limits_.linger, [this] {
           return closed_ || rows_ >= static_cast<std::size_t>(limits_.rows);
         });
-      // another worker has taken all requests while this worker waited for more
+      // Another worker has taken all requests while this worker waited for more.
     } while (waiting_.empty() && !closed_);
     std::size_t count = 0, rows = 0;
     for (; count < waiting_.size(); ++count) {

@@ -33,7 +33,7 @@ struct model_request {
 /// The answer to a request; its outputs are in the order in which the request names them.
 struct model_answer {
   std::vector<named_values> outputs;
-  // version of the model that computed them: 1 for the first model, 2 after one exchange
+  // Version of the model that computed them: 1 for the first model, 2 after one exchange.
   std::uint64_t version = 0;
   int batch_rows = 0;  // number of rows of the mini-batch that contained the request
 };

@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// The settings of trainers and parameters that are made after init().
 struct settings {
-  // each trainer must be given a place, such as cuda::place{0}; otherwise it throws
+  // Each trainer must be given a place, such as cuda::place{0}; otherwise it throws.
   bool use_gpu = false;
   int trainer_count = 1;   // number of threads of a trainer; each computes a part of a mini-batch
   std::uint64_t seed = 1;  // seed of the initial parameters and of dropout
