@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian packages of the libraries that lamina is compared with."""
+"""Installs the Debian packages of the libraries with which lamina is compared."""
 import os
 import shutil
 import subprocess
 
-# As in test/install: apt waits for a lock that another apt holds, and tries a download again.
+# As in test/install: apt waits while another apt holds its lock, and repeats failed downloads.
 APT_OPTIONS = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]
 
 
 def install(packages):
-    """Installs those that are missing; returns those that cannot be."""
+    """Installs the packages that are missing; returns those that cannot be installed."""
     apt, absent = shutil.which("apt-get"), []
     for package in packages:
         if subprocess.run(["dpkg-query", "-W", "-f=${db:Status-Status}", package],
