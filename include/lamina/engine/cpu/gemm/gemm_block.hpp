@@ -96,7 +96,7 @@ namespace detail {
 /// The largest number of terms in one chain of float additions; a longer chain would lose digits.
 inline constexpr int longest_chain = 64 * 1024;
 
-/// Multiplies a block of one row with the panels in columns [first, end), `Panels` panels at a
+/// Multiplies a block of one row by the panels of the columns [first, end), `Panels` panels at a
 /// time.
 template <int Panels, class Real>
 LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
@@ -123,7 +123,7 @@ LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int firs
   }
 }
 
-/// Multiplies all tiles of a block with one panel.
+/// Multiplies all tiles of a block by one panel.
 template <class Real>
 LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const even_parts& tiles,
                                     int column, Real* sums) {
