@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/classifier.hpp - workloads of a network that classifies images.
+// lamina/benchmarks/classifier.hpp - makes workloads from a network that classifies images.
 #pragma once
 
 #include <memory>
@@ -8,14 +8,14 @@
 
 namespace workload {
 
-/// Jobs of a program with the data "image" and "label" and a layer "logits".
+/// Makes the jobs of a program that has the data layers "image" and "label" and a layer "logits".
 template <class P>
 class classifier {
  public:
-  /// `shape` is that of an image.
+  /// `shape` is the shape of an image.
   classifier(P net, std::vector<std::size_t> shape) : net_(net), shape_(std::move(shape)) {}
 
-  /// A step of stochastic gradient descent on a mini-batch.
+  /// Makes a job of steps of stochastic gradient descent on a mini-batch of `rows` images.
   maker train(std::size_t rows) const {
     return [*this, rows](const std::filesystem::path& path, int threads) {
       auto s = std::make_shared<state>(*this, rows, folder(path));
@@ -27,7 +27,7 @@ class classifier {
       });
     };
   }
-  /// The logits of a mini-batch.
+  /// Makes a job that computes the logits of a mini-batch of `rows` images.
   maker infer(std::size_t rows) const {
     return [*this, rows](const std::filesystem::path& path, int threads) {
       auto s = std::make_shared<state>(*this, rows, folder(path));

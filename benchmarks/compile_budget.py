@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what examples cost a compiler from growing unnoticed.
+"""Detects when compiling an example needs more memory, or makes more code, than before.
 
-compile_budget.txt has a line for each example, compiler and mode: the compiler's peak memory in
-megabytes, the bytes of code (`size`'s text) and the number of functions in the object. With the
-flags below, which name an instruction set and so do not depend on this machine, these repeat on one
-version of a compiler; seconds would not. `compile_time.py --budget` fails when one of them is more
-than 2 % above its line, `--update-budget` writes the lines of the compilers of this machine anew.
+compile_budget.txt has a line for each example, compiler and mode with three numbers: the peak
+memory of the compiler in megabytes, the bytes of code (`text` of the command `size`), and the
+number of functions in the object file. The flags below name an instruction set, so the numbers do
+not depend on the machine: one version of a compiler always gives the same numbers, unlike the
+seconds of a compilation. `compile_time.py --budget` fails if a number is more than 2 % above its
+line; `--update-budget` writes new lines for the compilers of this machine.
 
 usage: compile_time.py --budget [--compiler CXX]... [--only TEXT]... [--mode MODE]...
        compile_time.py --update-budget [the same]
@@ -28,10 +29,10 @@ from example_sources import source_of  # noqa: E402
 BUDGET = pathlib.Path(__file__).with_name("compile_budget.txt")
 GROWTH = 0.02
 EXAMPLES = ["digits", "lenet", "serve_threads"]
-# What a mode adds to the flags.
+# The flags that each mode adds.
 MODES = {"header-only": [], "compiled": ["-DLAMINA_COMPILED"]}
 FLAGS = ["-std=c++20", "-O2", "-ftoplevel-reorder", "-march=x86-64-v3", "-DLAMINA_HAS_ZLIB=0"]
-# Without it, g++ collects garbage when this machine's memory says so.
+# Without this flag, g++ decides by the memory of this machine when to collect garbage.
 GNU_FLAGS = ["--param", "ggc-min-heapsize=1000000"]
 CLANG_IGNORES = {"-ftoplevel-reorder"}
 NUMBERS = ("megabytes", "code", "functions")
@@ -41,7 +42,8 @@ HEAD = """# What examples cost a compiler: compile_time.py --budget compares, --
 
 
 def compiler_of(command):
-    """(name and full version, such as "g++-12.2.0"; its architecture)."""
+    """Returns the name and full version of a compiler, such as "g++-12.2.0", and its
+    architecture."""
     words = shlex.split(command)
     told = subprocess.run([*words, "--version"], text=True, capture_output=True, check=True).stdout
     name = "clang++" if "clang" in told else "g++"
@@ -52,7 +54,8 @@ def compiler_of(command):
 
 
 def measure(command, flags, source, compile_once):
-    """The three numbers of a source. `compile_once` is that of compile_time.py."""
+    """Returns the three numbers of a source file. `compile_once` is a function of
+    compile_time.py."""
     with tempfile.TemporaryDirectory() as folder:
         made = f"{folder}/made.o"
         _, kilobytes = compile_once([*command, *flags, "-c", str(source), "-o", made])
@@ -66,7 +69,7 @@ def measure(command, flags, source, compile_once):
 
 
 def read(text):
-    """{(example, compiler, mode): numbers} of the text of a budget."""
+    """Reads the text of a budget as a dict {(example, compiler, mode): numbers}."""
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     return {tuple(words[:3]): dict(zip(NUMBERS, map(int, words[3:]))) for words in lines}
 
@@ -78,15 +81,15 @@ def written(budget):
 
 
 def grown(expected, found):
-    """What of `found` is above its budget, in words."""
+    """Returns a message for each number of `found` that is above its budget."""
     return [f"{name}: expected at most {expected[name]} + {GROWTH:.0%}, found {found[name]} "
             f"({found[name] / expected[name] - 1:+.1%})"
             for name in NUMBERS if found[name] > expected[name] * (1 + GROWTH)]
 
 
 def line_for(budget, example, compiler, mode):
-    """The line of a budget to compare with: that of the same version, else of the same major one.
-    None where there is neither."""
+    """Returns the key of the line to compare with: that of the same version of the compiler, or
+    else of the same major version; None if there is neither."""
     if (example, compiler, mode) in budget:
         return compiler
     major = compiler.split(".")[0]
@@ -95,7 +98,7 @@ def line_for(budget, example, compiler, mode):
 
 
 def run(compilers, only, modes, update, compile_once):
-    """Compares, or with `update` writes, the lines; returns whether any number has grown."""
+    """Compares the lines or, with `update`, writes them. Returns whether any number has grown."""
     if platform.machine() != "x86_64":
         print(f"nothing to compare: the budget is for x86_64, this machine is {platform.machine()}")
         return False
@@ -151,7 +154,7 @@ int g(int x) { return f<200>(x); }
 
 
 def self_test(compile_once):
-    """Growth that is planted must be found, and nothing else."""
+    """Checks that numbers above the budget are found, and no others."""
     row = {"megabytes": 4000, "code": 100000, "functions": 5000}
     budget = {("digits", "g++-12.2.0", "header-only"): row}
     assert read(written(budget)) == budget

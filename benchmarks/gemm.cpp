@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/gemm.cpp - GFLOP/s of the matrix products in float and in double, one thread,
-// beside the peak of this machine.
+// lamina/benchmarks/gemm.cpp - measures the GFLOP/s of matrix products in float and in double with
+// one thread, and the peak GFLOP/s of this machine.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -34,7 +34,7 @@ array<Real> numbers(std::ptrdiff_t n) {
 
 constexpr int roof_chains = 10;
 
-// Ten independent chains of multiply-adds, nothing but registers.
+// Computes ten independent chains of multiply-adds in registers, without access to memory.
 template <class Real>
 double multiply_adds(int rounds) {
   using vector = cpu::vector_in<Real>;
@@ -52,7 +52,8 @@ double multiply_adds(int rounds) {
   return 2.0 * rounds * roof_chains * cpu::lanes_in<Real>;
 }
 
-// The peak in the same moment: clocks and neighbours change within seconds.
+// Returns the peak GFLOP/s, measured at the same moment as the product, because the clock rate and
+// the load of other virtual machines change within seconds.
 template <class Real>
 double roof_now() {
   double best = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/job.hpp - what lamina and its peers are asked by benchmarks/run, a line each on
-// standard input:
+// lamina/benchmarks/job.hpp - a program of benchmarks/run, of lamina or of another library. It
+// answers requests, one per line of standard input:
 //
 //   check NAME   makes the job and prints what it computes, to be compared
 //   time NAME    prints the median of its microseconds
@@ -19,16 +19,18 @@
 
 namespace workload {
 
-/// Something to compare: what it computes, and how to do it n times.
+/// A computation that is compared: its results, and a function that computes it n times.
 struct job {
   std::function<std::vector<float>()> results;
   std::function<void(int)> repeat;
 };
 
-/// Makes a job whose inputs and parameters lie, or are to lie, in a folder.
+/// Makes a job. lamina's programs write the inputs and parameters to the folder; programs of other
+/// libraries read them from there.
 using maker = std::function<job(const std::filesystem::path&, int threads)>;
 
-/// A job of training steps on one mini-batch: the costs of the first five are compared.
+/// Makes a job of training steps on one mini-batch. Its results are the costs of the first five
+/// steps.
 template <class Step>
 job training(Step step) {
   return {[step] {
@@ -41,7 +43,8 @@ job training(Step step) {
           }};
 }
 
-/// Microseconds a time: the median of many short measurements of half a second together.
+/// Returns the microseconds of one computation: the median of many short measurements, which take
+/// half a second together.
 inline double microseconds(const job& j) {
   using clock = std::chrono::steady_clock;
   const auto measure = [&](int n) {
@@ -64,7 +67,7 @@ inline double microseconds(const job& j) {
   return *middle;
 }
 
-/// Answers questions until there are no more.
+/// Answers requests until standard input ends.
 inline int serve(const std::filesystem::path& folder, int threads,
                  const std::map<std::string, maker>& makers) {
   std::map<std::string, job> made;
@@ -86,7 +89,8 @@ inline int serve(const std::filesystem::path& folder, int threads,
   return 0;
 }
 
-/// main of a program: `w1 FOLDER THREADS`; without arguments it lists its workloads.
+/// The main function of a program: `w1 FOLDER THREADS`. Without arguments, it prints the names of
+/// its workloads.
 inline int serve(int count, char** argument, const std::map<std::string, maker>& makers) {
   if (count == 3) return serve(argument[1], std::stoi(argument[2]), makers);
   for (const auto& [name, make] : makers) std::cout << name << '\n';

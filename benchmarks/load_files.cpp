@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast 105 MB of parameters are read from files in the page cache, and how much memory that
-// takes at most. The bound is read() of as many bytes into arrays of their sizes that are asked for
-// anew, as any loader must; read() into memory that was touched before is the bandwidth without
-// page faults.
+// Measures how fast 105 MB of parameters are read from files in the page cache, and the peak of the
+// memory that this takes. The upper bound of the speed is read() of the same number of bytes into
+// newly allocated arrays of the same sizes, because every loader must do that. read() into memory
+// that was used before shows the bandwidth without page faults.
 //   benchmark_load_files [ROUNDS]
-// All ways take turns, in another order each of ROUNDS times (15); a figure is the median of
-// processor time, which is all of it where files are in memory. `of read()` is the share of the
-// bound, `peak` the memory that is in use at most, beyond what was before, in sizes of the file.
+// Each of ROUNDS rounds (default: 15) measures all ways of reading, in a random order. A number is
+// the median of the processor time, which equals the elapsed time when files are in memory. `of
+// read()` is the speed as a fraction of the bound. `peak` is the peak of the memory in use, minus
+// the memory before, in multiples of the size of the file.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +43,8 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 });
 using net_program = std::remove_const_t<decltype(net)>;
 
-/// One inference model in files of all kinds, in memory where the system has such files.
+/// One inference model in files of all formats. The files are in memory if the operating system has
+/// a file system in memory.
 class files {
  public:
   files() {
@@ -64,7 +66,7 @@ class files {
   std::string folder;
 };
 
-/// The bytes of a file into memory, by read(), in pieces of a given size; `to` says where.
+/// Reads a file by read(), in pieces of a given size. `to` returns the address for each piece.
 template <class To>
 void read_whole(const std::string& path, std::size_t size, std::size_t piece, To to) {
   const int file = ::open(path.c_str(), O_RDONLY);
@@ -76,7 +78,8 @@ void read_whole(const std::string& path, std::size_t size, std::size_t piece, To
   ::close(file);
 }
 
-/// The number behind a name in /proc/self/status, in bytes; 0 where the system has no such file.
+/// Returns the number after a name in /proc/self/status, in bytes; 0 if the operating system does
+/// not have this file.
 double status(const std::string& name) {
   std::ifstream in("/proc/self/status");
   for (std::string word; in >> word;)
@@ -88,10 +91,10 @@ double status(const std::string& name) {
   return 0;
 }
 
-/// How much more memory than before is in use at most while f runs.
+/// Returns the peak of the memory in use while f runs, minus the memory in use before.
 double peak_of(const std::function<void()>& f) {
   ::malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak begins anew
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak to the current memory
   const double before = status("VmRSS");
   f();
   return status("VmHWM") - before;
@@ -118,11 +121,12 @@ struct way {
 
 int main(int count, char** argument) {
   const std::size_t rounds = count > 1 ? std::strtoul(argument[1], nullptr, 10) : 15;
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // large arrays are new pages each time, for all alike
+  // large arrays get new pages in each measurement, for all ways of reading
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   const files all;
   const std::string& in = all.folder;
   const std::size_t size = lamina::read_file(in + "/one/all").size();
-  constexpr std::size_t piece = sizeof(float) * width * width;  // as large as the parameters
+  constexpr std::size_t piece = sizeof(float) * width * width;  // the size of a parameter
   std::vector<char> touched;
   lamina::model<net_program> model(net);
   lamina::scope variables;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loops cost. One iteration of a while with nothing in it; and a training step of a GRU (50
-// steps, 16 sequences, width 64) whose recurrence is one operator, against the same recurrence
-// written by hand in a dynamic_rnn. Compare the times of `operator_gru` and `written_gru`.
+// Measures the overhead of loops. One benchmark is an iteration of a while_loop with an empty body.
+// Two others are a training step of a GRU (50 steps, 16 sequences, width 64): in `operator_gru` the
+// recurrence is one operator, in `written_gru` it is written by hand in a dynamic_rnn.
 #include <random>
 #include <tuple>
 #include <vector>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/npy.hpp - reads NumPy files for peers in C++, which have no xtensor.
+// lamina/benchmarks/npy.hpp - reads NumPy files for the C++ programs of other libraries, which do
+// not use xtensor.
 #pragma once
 
 #include <chrono>

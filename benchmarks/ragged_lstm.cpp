@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step of an LSTM (hidden 128) on 16 sequences of 10 to 100 elements, and on the same
-// sequences padded to the longest: what not padding is worth. Compare the rates of real elements.
+// Measures how much time sequences without padding save: a training step of an LSTM (width 128) on
+// 16 sequences of 10 to 100 elements, and on the same sequences padded to the longest. Both report
+// the number of real elements per second.
 #include <algorithm>
 #include <random>
 #include <tuple>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/workload.hpp - what the programs of benchmarks/workloads share: the numbers
-// they start from, and the NumPy files in which the peers find the same.
+// lamina/benchmarks/workload.hpp - the common part of the programs in benchmarks/workloads: it
+// makes inputs and parameters, and writes them to NumPy files, from which the programs of other
+// libraries read them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@
 
 namespace workload {
 
-/// The folder in which a job leaves what it starts from.
+/// The folder to which a job writes its inputs and initial parameters.
 class folder {
  public:
   explicit folder(const std::filesystem::path& path) : path_(path) {
@@ -37,7 +38,8 @@ class folder {
              const std::vector<std::size_t>& shape) const {
     xt::dump_npy((path_ / (name + ".npy")).string(), xt::adapt(values, shape));
   }
-  /// All parameters in the order of creation: parameter_00.npy ...
+  /// Writes all parameters, in the order of creation, to parameter_00.npy, parameter_01.npy and so
+  /// on.
   template <class P>
   void write(const lamina::model<P>& model) const {
     for (int i = 0; i < lamina::model<P>::parameter_arrays(); ++i) {
@@ -52,7 +54,7 @@ class folder {
 };
 
 #if defined(WORKLOAD_CUDA)
-/// Trains at the first device as train() does: data are those of the host.
+/// Makes the job of train() on the first device; the data are on the host.
 template <class P, class Opt>
 class trainer {
  public:
@@ -69,7 +71,7 @@ template <class P, class Opt>
 using trainer = lamina::cpu_trainer<P, Opt>;
 #endif
 
-/// Threads that share the loops of an evaluator or a gradient machine.
+/// The threads that divide the loops of an evaluator or a gradient machine.
 template <class Machine>
 struct shared_loops {
   shared_loops(Machine& of, int threads) : pool(threads), loops(of, pool) {}
@@ -82,7 +84,7 @@ auto share_loops(Machine& of, int threads) {
   return std::make_shared<shared_loops<Machine>>(of, threads);
 }
 
-/// Normally distributed numbers, the same in every run.
+/// Returns normally distributed numbers, the same in every run.
 inline std::vector<float> normal(std::size_t count, unsigned seed, float scale = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<float> number(0, scale);
@@ -90,7 +92,7 @@ inline std::vector<float> normal(std::size_t count, unsigned seed, float scale =
   for (float& x : values) x = number(random);
   return values;
 }
-/// Numbers from 0 to below `end`.
+/// Returns `count` random integers from 0 to end - 1, the same in every run.
 inline std::vector<std::int64_t> labels(std::size_t count, std::int64_t end, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::int64_t> values(count);

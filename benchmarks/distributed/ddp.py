@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same steps with PyTorch: alone, or with DistributedDataParallel over gloo.
+"""Trains the same steps with PyTorch: in one process, or with DistributedDataParallel over gloo.
 
-usage: ddp.py NET ROWS STEPS, with the variables RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+usage: ddp.py NET ROWS STEPS, with the environment variables RANK, WORLD_SIZE, MASTER_ADDR and
+       MASTER_PORT
 """
 import os
 import statistics

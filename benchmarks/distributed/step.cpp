@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// step ROWS STEPS THREADS BUCKET_BYTES [thread | buckets] - trains a net with all processes that
-// the launcher started; with `thread`, each has a communication thread. Rank 0 prints the median
-// microseconds of a step; or, with `buckets`, a line "run MICROSECONDS" and a line per bucket.
+// step ROWS STEPS THREADS BUCKET_BYTES [thread | buckets] - trains a network with all processes
+// that the launcher has started. With `thread`, each process has a communication thread. Rank 0
+// prints the median duration of a step in microseconds. With `buckets`, it prints a line "run
+// MICROSECONDS" and a line per bucket.
 
 #include "step.hpp"
 

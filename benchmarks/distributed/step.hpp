@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/distributed/step.hpp - what benchmarks/distributed/run measures of a net: its
-// steps, and when its buckets of gradients are complete.
+// lamina/benchmarks/distributed/step.hpp - measures a network for benchmarks/distributed/run: the
+// times of its steps, and when each bucket of gradients is complete.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,23 @@
 
 #include <lamina/train/world.hpp>
 
-/// What to run: `steps` steps with Adam on mini-batches of `rows` samples.
+/// A measurement: `steps` steps with Adam on mini-batches of `rows` samples.
 struct step_request {
   int rows, steps, threads;
-  lamina::world* world;  // null: this process alone
+  lamina::world* world;  // null: only this process trains
 };
 
-/// Microseconds of each step. Each of the nets defines this function.
+/// Returns the microseconds of each step. nets.cpp defines this function for one network per
+/// compilation.
 std::vector<double> time_steps(const step_request& request);
 
-/// A bucket in a run of half a mini-batch, as the first of two processes runs it: its bytes, and
-/// the microseconds from the start to where the table says that its gradients are complete, and
-/// that its parameters may change.
+/// A bucket of gradients in a run of half a mini-batch, which rank 0 of two processes would
+/// compute. It has its size in bytes, and two times in microseconds after the start of the run:
+/// when, by the table of buckets, its gradients are complete, and when its parameters may change.
 struct bucket_times {
   std::size_t bytes;
   double complete, free;
 };
-/// The medians over all steps; `run` receives the microseconds of a run.
+/// Returns the medians over all steps. Sets `run` to the median duration of a run in microseconds.
 std::vector<bucket_times> time_buckets(const step_request& request, std::size_t bucket_bytes,
                                        double& run);

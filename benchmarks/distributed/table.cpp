@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// table - trains a net with a table of ROWS x COLUMNS (10,000,000 x 64) that all processes divide
-// which the launcher started. Each prints its memory and the time of a step. Mini-batches have 512
-// samples of 20 ids each, whatever the size of the table.
+// table - trains a network with a table of embeddings of ROWS x COLUMNS (default: 10,000,000 x 64).
+// The table is divided among all processes that the launcher has started. Each process prints its
+// memory and the time of a step. A mini-batch has 512 samples of 20 ids each, whatever the size of
+// the table.
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +40,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
-/// The memory of this process that belongs to no file, in MiB.
+/// Returns the memory of this process that is not mapped from files, in MiB.
 double resident() {
   std::ifstream status("/proc/self/status");
   std::string word;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/benchmarks/peers/digits.hpp - the digits for peers, which have no data set of them.
+// lamina/benchmarks/peers/digits.hpp - reads the images of digits for programs of other libraries,
+// which do not contain them.
 #pragma once
 
 #include <cstdio>
@@ -10,13 +11,13 @@
 
 namespace peer {
 
-/// Images of 64 pixels behind each other, and what each shows.
+/// Images of 64 pixels, one after the other, and the label of each image.
 struct digits {
   std::vector<float> pixels;
   std::vector<int> labels;
 };
 
-/// A file with a line of 65 numbers for each image: the pixels and the label.
+/// Reads a file with a line of 65 numbers per image: the pixels and the label.
 inline digits read_digits(const char* path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "r"), std::fclose);
   if (!file) throw std::runtime_error(std::string("cannot read ") + path);

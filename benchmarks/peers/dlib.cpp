@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W1, W2, their forward passes and B1 in dlib, from the files that lamina's programs write. Inputs
-// are tensors of dlib already: what it would need to convert images is not counted.
+// The workloads W1, W2, their forward passes, and B1 in dlib. It reads the files that lamina's
+// programs write. Inputs are already tensors of dlib, so the time to convert images is not counted.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -15,15 +15,15 @@ using image = dlib::input<dlib::matrix<float>>;
 template <int First, int Second>
 using perceptron = dlib::loss_multiclass_log<
     dlib::fc<10, dlib::relu<dlib::fc<Second, dlib::relu<dlib::fc<First, image>>>>>>;
-// A convolution without padding, its bias, and the larger of four.
+// A convolution without padding, its bias, and a maximum pooling over 2 by 2 pixels.
 template <int Filters, class Below>
 using convolution = dlib::relu<
     dlib::max_pool<2, 2, 2, 2, dlib::add_layer<dlib::con_<Filters, 5, 5, 1, 1, 0, 0>, Below>>>;
 using lenet = dlib::loss_multiclass_log<
     dlib::fc<10, dlib::relu<dlib::fc<500, convolution<50, convolution<20, image>>>>>>;
 
-/// A network with lamina's parameters: weights and biases of a layer lie behind each other, and
-/// dlib's layers are counted from the last one.
+/// A network with the parameters of lamina's network. dlib stores the bias of a layer after its
+/// weights, and numbers layers from the last to the first.
 template <class Net>
 struct start {
   explicit start(const std::filesystem::path& folder) {
@@ -41,7 +41,7 @@ struct start {
     net.to_tensor(images.begin(), images.end(), x);
     for (const std::int64_t y : peer::read_npy(folder / "label.npy").integers)
       label.push_back(static_cast<unsigned long>(y));
-    forward();  // makes the parameters
+    forward();  // allocates the parameters
     std::vector<dlib::tensor*> parameters;
     dlib::visit_layer_parameters(net, [&](std::size_t, dlib::tensor& t) {
       if (t.size() > 0) parameters.push_back(&t);
@@ -66,7 +66,7 @@ struct start {
     net.compute_parameter_gradients(x, label.begin());
     net.update_parameters(solvers, 0.01);
   }
-  // The cost of the last step, which dlib itself cuts off at -log(1e-10) a sample.
+  // Returns the cost of the last step. (dlib's own cost is limited to -log(1e-10) per sample.)
   float cost() {
     const dlib::tensor& logits = net.subnet().get_output();
     const float* row = logits.host();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W1, W1f, W1b and B1 in libtorch, eager, from the files that benchmarks/workloads/w1.cpp and
-// wide.cpp write.
+// The workloads W1, W1f, W1b and B1 in libtorch, in eager mode. It reads the files that
+// benchmarks/workloads/w1.cpp and wide.cpp write.
 #include <memory>
 
 #include "../job.hpp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes FOLDER/NAME/model.onnx for each inference workload whose files lie in FOLDER.
+"""Writes FOLDER/NAME/model.onnx for each inference workload whose files are in FOLDER.
 
 usage: make_onnx.py FOLDER NAME...
 """
@@ -13,7 +13,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Graph:
-    """Nodes and constants of a model, and lamina's parameters in the order of their creation."""
+    """The nodes and constants of a model, and lamina's parameters in the order of their
+    creation."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -51,7 +52,8 @@ class Graph:
         onnx.save(model, self.folder / "model.onnx")
 
     def save_result(self, name, width):
-        """Ends with the last node, whose rows are those of the input `name` and `width` wide."""
+        """Completes the model. Its output is that of the last node: `width` columns, and the rows
+        of the input `name`."""
         shape = list(numpy.load(self.folder / f"{name}.npy").shape)
         self.nodes[-1].output[0] = "result"
         self.save({name: shape},
@@ -127,7 +129,7 @@ def encoder(g):
 def lstm_step(g):
     weight, bias = g.parameters
     width = bias.size // 4
-    # i, o, f, c
+    # The order of the gates in ONNX is i, o, f, c.
     order = numpy.concatenate([numpy.arange(k * width, (k + 1) * width) for k in (0, 2, 1, 3)])
     biases = numpy.concatenate([bias.reshape(-1)[order], numpy.zeros(4 * width, numpy.float32)])
     g.nodes.append(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inference workloads in ONNX Runtime, through its C interface: FOLDER/NAME/model.onnx is what
-// peers/make_onnx.py wrote.
+// The inference workloads in ONNX Runtime, by its C interface. It reads FOLDER/NAME/model.onnx,
+// which peers/make_onnx.py writes.
 //
 //   onnxruntime LIBRARY FOLDER THREADS
 //
-// The shared library of the Python package comes without a header. Its functions stand in a table
-// whose order never changes: the eight that are needed are called by their places.
+// The Python package has the shared library, but no header. The functions of the library are in a
+// table whose order never changes, so this program calls the eight functions that it needs by their
+// positions in the table.
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -98,7 +99,7 @@ workload::maker infer(const runtime& r, const char* input, std::vector<std::int6
   };
 }
 
-/// The state of a step is the initial state of the next one.
+/// Makes the job of an LSTM step. The state after a step is the initial state of the next step.
 workload::maker lstm_step(const runtime& r, std::int64_t width) {
   return [&r, width](const std::filesystem::path& folder, int threads) {
     const peer::array a = peer::read_npy(folder / "x.npy");

@@ -14,8 +14,8 @@ import time
 import numpy
 
 FOLDER, THREADS = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-# One thread: its executor, too, is to run one operator after the other. Read when paddle is
-# imported.
+# With one thread, PaddlePaddle's executor must also run one operator after the other. The variable
+# is read when paddle is imported.
 os.environ.setdefault("FLAGS_new_executor_serial_run", str(int(THREADS == 1)))
 
 import paddle  # noqa: E402
@@ -23,7 +23,7 @@ from paddle.base import core  # noqa: E402
 
 
 def job(name):
-    """A function that runs a model once and returns the values of its first target."""
+    """Returns a function that runs a model once and returns the values of its first target."""
     model = FOLDER / name / "model"
     if not model.exists():
         raise RuntimeError("not written for this one")
@@ -49,7 +49,7 @@ def job(name):
 
 
 def microseconds(run):
-    """The median of half a second."""
+    """Returns the median time of a run, measured for half a second."""
     took = []
     run()
     while sum(took) < 0.5 or len(took) < 5:
@@ -70,7 +70,7 @@ def main():
                 print(*numpy.array(made[name]()).flatten(), flush=True)
             else:
                 print(microseconds(made[name]), flush=True)
-        except Exception as e:  # whatever PaddlePaddle throws is the answer
+        except Exception as e:  # any error of PaddlePaddle is the answer
             print("absent", " ".join(str(e).split())[-300:], flush=True)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads in PyTorch, eager or compiled, from the files that lamina's programs write.
+"""Runs the workloads in PyTorch, eager or compiled, from the files that lamina's programs write.
 
 usage: pytorch.py MODE FOLDER THREADS      MODE is eager, channels_last or compiled; on a GPU
                                            cuda_eager, cuda_compiled,
@@ -20,12 +20,12 @@ import torch.nn.functional as F
 MODE, FOLDER, THREADS = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3])
 CUDA = MODE.startswith("cuda_")
 DEVICE = "cuda" if CUDA else "cpu"
-# Products of floats are products of floats.
+# Products of floats must be computed in float, not in TF32.
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 
 
 class Start:
-    """What a job starts from: the inputs, and the parameters in lamina's order of creation."""
+    """The inputs and initial parameters of a job; parameters are in lamina's order of creation."""
 
     def __init__(self, name):
         self.folder = FOLDER / name
@@ -39,7 +39,7 @@ class Start:
 
 
 def linear(weight, bias=None):
-    """A torch.nn.Linear of lamina's weight, which is [inputs, outputs], and bias."""
+    """Makes a torch.nn.Linear from lamina's weight, whose shape is [inputs, outputs], and bias."""
     layer = torch.nn.Linear(*weight.shape, bias=bias is not None)
     layer.weight.data = weight.t().contiguous()
     if bias is not None:
@@ -48,7 +48,8 @@ def linear(weight, bias=None):
 
 
 def conv(weight, bias=None, stride=1):
-    """A convolution that keeps the size but for the stride where it has no bias, as ResNet's."""
+    """Makes a convolution. Without a bias, as in ResNet, it is padded so that only the stride
+    changes the size."""
     out, into, size, _ = weight.shape
     padding = size // 2 if bias is None else 0
     layer = torch.nn.Conv2d(into, out, size, stride, padding, bias=bias is not None)
@@ -115,7 +116,8 @@ class Sentiment(torch.nn.Module):
         self.embedding = torch.nn.Embedding(*table.shape, _weight=table.clone())
         width = weight.shape[0]
         self.lstm = torch.nn.LSTM(table.shape[1], width, batch_first=True)
-        # lamina: candidate, input, forget, output; PyTorch: input, forget, candidate, output.
+        # The order of the gates in lamina is candidate, input, forget, output; in PyTorch it is
+        # input, forget, candidate, output.
         order = torch.cat([torch.arange(k * width, (k + 1) * width)
                            for k in (1, 2, 0, 3)]).to(DEVICE)
         self.lstm.weight_ih_l0.data = into[:, order].t().contiguous()
@@ -129,7 +131,7 @@ class Sentiment(torch.nn.Module):
         packed = torch.nn.utils.rnn.pack_padded_sequence(self.embedding(words), lengths,
                                                          batch_first=True, enforce_sorted=False)
         hidden, _ = self.lstm(packed)
-        # -2: below every tanh, so padding is never the maximum.
+        # -2 is less than every tanh, so padding is never the maximum.
         padded, _ = torch.nn.utils.rnn.pad_packed_sequence(hidden, batch_first=True,
                                                            padding_value=-2.0)
         return self.last(padded.max(1).values)
@@ -142,7 +144,7 @@ class Recurrence(torch.nn.Module):
         self.into, self.weight = linear(into, bias), linear(weight)
 
     def forward(self, x):
-        # The product with all inputs at once: the loop is the shorter for it.
+        # One product for all inputs before the loop, so that the loop has less to do.
         all_into = self.into(x)
         h = torch.zeros(x.shape[0], x.shape[2], device=x.device)
         for t in range(x.shape[1]):
@@ -176,8 +178,8 @@ def compiled(f):
 
 
 def recorded(once):
-    """`once`, which always does the same with the same arrays, as one CUDA graph where MODE says
-    so."""
+    """Returns `once` or, if MODE is cuda_graph, a function that replays it as one CUDA graph.
+    `once` must do the same with the same arrays in each call."""
     if MODE != "cuda_graph":
         return once
     stream = torch.cuda.Stream()
@@ -203,7 +205,7 @@ def to_layout(x):
 
 
 def training(model, cost, rate=0.01, optimizer=torch.optim.SGD):
-    """(results, once) of training steps; cost(model) computes the cost."""
+    """Returns (results, once) of training steps; cost(model) must compute the cost."""
     if MODE == "channels_last":
         model = model.to(memory_format=torch.channels_last)
     model = model.to(DEVICE)
@@ -220,7 +222,7 @@ def training(model, cost, rate=0.01, optimizer=torch.optim.SGD):
         updates.step()
         return value
 
-    # What is compared are the costs of the first five steps; a recording goes on from there.
+    # The costs of the first five steps are compared; a CUDA graph is recorded after them.
     def results():
         costs = [once().item() for _ in range(5)]
         step[0] = recorded(once)
@@ -269,7 +271,7 @@ def recurrence(start):
 def lstm_step(start):
     weight, bias = start.parameters
     width = bias.numel() // 4
-    # lamina: i, f, o, g
+    # The order of the gates in lamina is i, f, o, g.
     order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (0, 1, 3, 2)])
     cell = torch.nn.LSTMCell(weight.shape[0] - width, width)
     cell.weight_ih.data = weight[:-width, order].t().contiguous()
@@ -390,7 +392,7 @@ IMAGES = ("W2", "W2i", "W2i1", "W7", "W7b", "W7i")
 
 
 def microseconds(once):
-    """The median of many short measurements of half a second together."""
+    """Returns the median of many short measurements, which take half a second together."""
     def measure(n):
         start = time.perf_counter()
         for _ in range(n):
@@ -424,7 +426,7 @@ def main():
                 print(*results(), flush=True)
             else:
                 print(microseconds(made[name]), flush=True)
-        except Exception as error:  # a workload that one mode cannot do must not end the others
+        except Exception as error:  # an error of one workload in one mode must not end the others
             print("absent", str(error).replace("\n", " ")[:200], flush=True)
 
 

@@ -3,8 +3,9 @@
 //
 //   sgemm openblas|onednn|libxsmm LIBRARY FOLDER THREADS
 //
-// The first two are opened at run time and their plain C functions declared here: their packages of
-// headers are not needed. libxsmm is a static library, there if it was when this was built.
+// openblas and onednn are loaded at run time, and their C functions are declared here, so their
+// packages with headers are not needed. libxsmm is a static library; it is available only if it was
+// installed when this program was built.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,8 +27,9 @@ using product =
     std::function<void(int m, int n, int k, const float* a, const float* b, bool turned, float* c)>;
 
 #if defined(WITH_LIBXSMM)
-/// One kernel for the whole product, made for its shape; libxsmm's own sgemm leaves all but small
-/// ones to another library. To it a row-major matrix is its transpose.
+/// Makes one kernel of libxsmm for the whole product. (The sgemm of libxsmm calls another library
+/// for all but small products.) libxsmm expects column-major matrices, so each row-major matrix is
+/// passed as its transpose.
 product libxsmm_product() {
   libxsmm_init();
   return [](int m, int n, int k, const float* a, const float* b, bool turned, float* c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W1, W2 and their forward passes in tiny-dnn, from the files that lamina's programs write. Inputs
-// are its tensors already.
+// The workloads W1, W2 and their forward passes in tiny-dnn. It reads the files that lamina's
+// programs write. Inputs are already tensors of tiny-dnn.
 #include <cmath>
 #include <memory>
 
@@ -17,7 +17,7 @@ using tiny_dnn::activation::identity;
 using tiny_dnn::activation::relu;
 using tiny_dnn::activation::softmax;
 
-/// `Last` is what becomes of the logits.
+/// `Last` is the layer after the logits.
 template <class Last>
 void perceptron(net_type& net) {
   net << fc<relu>(784, 128) << fc<relu>(128, 64) << fc<Last>(64, 10);
@@ -30,7 +30,8 @@ void lenet(net_type& net) {
       << pool(8, 8, 50, 2) << fc<relu>(800, 500) << fc<Last>(500, 10);
 }
 
-/// A network with lamina's parameters, whose order and layout are tiny-dnn's too.
+/// A network with the parameters of lamina's network; tiny-dnn has the same order and layout of
+/// parameters.
 struct start {
   start(const std::filesystem::path& folder, void (*make)(net_type&)) {
     const peer::array images = peer::read_npy(folder / "image.npy");
@@ -68,7 +69,7 @@ struct start {
       all.insert(all.end(), row[0].begin(), row[0].end());
     return all;
   }
-  // Of the parameters before a step.
+  // Returns the cost for the current parameters; it is called before each step.
   float cost() {
     const std::vector<float> p = forward();
     double sum = 0;

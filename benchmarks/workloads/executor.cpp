@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference by the executor, from the files that PaddlePaddle's executor reads too. X2: the LeNet
-// of W2 at batch 64; X2b at batch 1. X3: the sentiment LSTM of W3, 32 sequences of 10 to 100 words.
+// Inference with the executor, from files that the executor of PaddlePaddle reads too. X2 is the
+// LeNet of W2 with batches of 64, X2b the same with batches of 1. X3 is the sentiment LSTM of W3 on
+// 32 sequences of 10 to 100 words.
 #include <memory>
 
 #include "../workload.hpp"
@@ -30,7 +31,8 @@ constexpr auto sentiment = lamina::program([](lamina::block& main) {
   return layer::fc<2>(layer::sequence_pool(hidden, {.type = lamina::pooling_type::max}));
 });
 
-/// Saves a program with first values, and runs what is read again.
+/// Saves a program with its initial parameters, reads the files, and makes the job that runs the
+/// program which was read.
 workload::job inference(const std::filesystem::path& path, const lamina::program_view& program,
                         const lamina::feed_map& feed) {
   auto executor = std::make_shared<lamina::basic_executor<float>>();

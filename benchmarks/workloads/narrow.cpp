@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// N1: a training step of a narrow perceptron, 64 wide with 4 hidden layers, with SGD at 2^18
-// samples; N1f its forward pass.
+// N1 is a training step of a narrow perceptron (4 hidden layers of width 64) with SGD and batches
+// of 2^18 samples. N1f is its forward pass.
 #include "../networks/narrow.hpp"
 
 #include "../classifier.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// G: products Y = X W of one thread, of the shapes M x K x N that layers have, with weights packed
-// once as a model keeps them; Gdx: the gradient dX = dY W^T of a layer with few rows.
+// G are products Y = X W with one thread and the shapes M x K x N of typical layers. The weights
+// are packed once before, as a model stores them. Gdx is the gradient dX = dY W^T of a layer with
+// few rows.
 #include <memory>
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W1: a training step of a perceptron 784-128-64-10 with relu, softmax cross entropy and SGD at
-// batch 64; W1f its forward pass at batch 64, W1b at batch 1.
+// W1 is a training step of a perceptron 784-128-64-10 with relu, softmax cross entropy, SGD and
+// batches of 64. W1f is its forward pass with batches of 64, W1b with batches of 1.
 #include "../classifier.hpp"
 #include "../networks/perceptron.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W2: a training step of the LeNet of PaddlePaddle's book at batch 64 with SGD; W2i its inference
-// at batch 64, W2i1 at batch 1.
+// W2 is a training step of the LeNet of PaddlePaddle's book with SGD and batches of 64. W2i is its
+// inference with batches of 64, W2i1 with batches of 1.
 #include "../classifier.hpp"
 #include "../networks/lenet.hpp"
 

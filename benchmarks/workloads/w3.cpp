@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W3: a training step of a sentiment LSTM with Adam: embedding 5000 x 128, LSTM of width 128, 32
-// sequences of 10 to 100 words, maximum over time, two classes.
+// W3 is a training step of an LSTM for sentiment analysis with Adam, on 32 sequences of 10 to 100
+// words: an embedding 5000 x 128, an LSTM of width 128, the maximum over time, two classes.
 #include <memory>
 
 #include "../networks/sentiment.hpp"

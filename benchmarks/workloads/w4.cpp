@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W4: a training step of a recurrence written by hand, h = tanh(x_t Wx + h Wh + b), over 50 steps
-// of 16 sequences, width 64, with SGD.
+// W4 is a training step with SGD of a recurrence that is written by hand, h = tanh(x_t Wx + h Wh +
+// b), of width 64, over 50 steps of 16 sequences.
 #include <memory>
 
 #include "../networks/recurrence.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W5: one step of an LSTM for audio, batch 1, input 1, hidden 8, 16, 32 and 64; the state goes from
-// step to step.
+// W5 is one step of an LSTM for audio, with batches of 1, inputs of width 1, and hidden widths of
+// 8, 16, 32 and 64. The state after a step is the state before the next step.
 #include <algorithm>
 #include <memory>
 

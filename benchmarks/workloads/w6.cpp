@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W6: the mean of y = tanh(a * b + c) * sigmoid(d) + relu(a - c) over four million elements and its
-// gradients; W6f the values y alone.
+// W6 is the mean of y = tanh(a * b + c) * sigmoid(d) + relu(a - c) over four million elements, with
+// its gradients. W6f computes only the values y.
 #include <memory>
 
 #include "../networks/chain.hpp"
@@ -16,7 +16,7 @@ using forward_program = std::remove_const_t<decltype(forward_net)>;
 using program = std::remove_const_t<decltype(net)>;
 
 constexpr int elements = networks::chain_elements;
-// Every 16384th element is compared.
+// Only every 16384th element is compared.
 constexpr int apart = 1 << 14;
 
 workload::job forward(const std::filesystem::path& path, int threads) {
@@ -51,7 +51,8 @@ workload::job forward(const std::filesystem::path& path, int threads) {
 }
 
 #if defined(WORKLOAD_CUDA)
-/// A copy within the device that moves as many bytes as the values of y read and write.
+/// Makes the job of a copy on the device that reads and writes as many bytes as the computation of
+/// y.
 workload::job copy(const std::filesystem::path&, int) {
   using backend = lamina::engine::cuda::device_backend;
   struct state {
@@ -83,7 +84,8 @@ workload::job copy(const std::filesystem::path&, int) {
   const auto step = [model, machine, loops] { return machine->backward(1, nullptr); };
   return {[step, machine] {
             std::vector<float> some{step()};
-            // Of the sum, not of the mean: numbers around 1.
+            // These are the gradients of the sum and not of the mean, so that the compared numbers
+            // are around 1.
             for (int k = 0; k < 4; ++k)
               for (int i = 0; i < elements; i += apart)
                 some.push_back(machine->gradient_memory(k)[i] * elements);

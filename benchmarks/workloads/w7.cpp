@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W7: a training step of a ResNet on 32 x 32 images, three stages of two basic blocks with 16, 32
-// and 64 channels, batch_norm, batch 32, SGD; W7i its inference.
+// W7 is a training step of a ResNet on images of 32 x 32 with SGD and batches of 32. It has three
+// stages of two basic blocks, with 16, 32 and 64 channels, and batch_norm. W7i is its inference.
 #include "../classifier.hpp"
 #include "../networks/resnet.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// W8: a training step of a transformer's encoder block, width 256, 4 heads, 64 positions, a hidden
-// layer of 1024 with gelu, layer_norm behind each half, batch 8, SGD; W8i its inference.
+// W8 is a training step of the encoder block of a transformer with SGD and batches of 8. The block
+// has width 256, 4 heads, 64 positions, a hidden layer of width 1024 with gelu, and a layer_norm
+// after each of its two halves. W8i is its inference.
 #include <memory>
 
 #include "../networks/encoder.hpp"

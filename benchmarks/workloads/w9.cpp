@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// W9: a training step of the N-gram model of PaddlePaddle's book with a dictionary of a million:
-// four words' embeddings of 32, which share a table whose gradient has the touched rows only, a
-// hidden layer of 256 with sigmoid, softmax over the 2000 most frequent words, batch 100, SGD. W9d
-// is the same step, to be compared with peers whose gradient has all rows.
+// W9 is a training step of the N-gram model of PaddlePaddle's book with a dictionary of a million
+// words, with SGD and batches of 100. The embeddings of four words, of width 32, share one table,
+// whose gradient is sparse. A hidden layer of width 256 with sigmoid follows, and a softmax over
+// the 2000 most frequent words. W9d is the same step; it is compared with programs of other
+// libraries whose gradient has all rows.
 #include <array>
 #include <memory>
 #include <string>

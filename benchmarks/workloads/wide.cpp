@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// B1: the forward pass of a perceptron 1024-2048-2048-10 at batch 1, which waits for its 6.3
-// million weights: as bfloat16, and, B1_float, as floats. The weights are rounded before, so that
-// everybody computes the same.
+// B1 is the forward pass of a perceptron 1024-2048-2048-10 with batches of 1. Its speed is limited
+// by reading its 6.3 million weights from memory. B1 stores the weights as bfloat16, B1_float as
+// floats. The weights are rounded to bfloat16 before, so that all programs compute the same
+// numbers.
 #include <memory>
 
 #include "../workload.hpp"
@@ -22,7 +23,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 
 using program = std::remove_const_t<decltype(net)>;
 
-// `storage...` is storage::bfloat16, or nothing.
+// `Storage...` is the type of storage::bfloat16, or empty.
 template <class... Storage>
 workload::job infer(const std::filesystem::path& path, Storage... storage) {
   const workload::folder to(path);

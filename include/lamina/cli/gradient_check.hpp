@@ -61,9 +61,9 @@ inline double root_mean_square(const double* x, std::size_t n) {
 ///
 /// The step is so long that the cost changes by about the fraction `eps`, but no element changes by
 /// more than 1e-6 of the size of the elements. With so short a step, the quotient is the derivative
-/// even if the cost has kinks. The difference is divided by the derivative or, if this is larger,
-/// by `least_slope`, because a smaller derivative is lost in the rounding of the gradients, which
-/// are floats.
+/// even if the cost has kinks. The difference is divided by the change of the cost, but by at least
+/// the step times `least_slope`: a smaller derivative is lost in the rounding of the gradients,
+/// which are floats.
 LAMINA_COLD inline gradient_difference difference_along(exact_cost& exact, int i,
                                                         const std::vector<double>& gradient,
                                                         double cost, double eps, int direction,

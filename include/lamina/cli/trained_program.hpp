@@ -23,7 +23,7 @@ struct trained_program_options {
   int threads = 1;
   bool use_gpu = false;
   int gpu = 0;
-  // whether the job reads the training data and the test data
+  // Whether the job reads the training data and the test data.
   bool reads_train = true, reads_test = true;
 };
 
@@ -31,7 +31,7 @@ struct trained_program_options {
 struct minibatch_arrays {
   const std::byte* const* data;  // one array per data layer
   const int* rows;               // for each row domain, its number of rows
-  // for each row domain, its sequence offsets; null without sequences
+  // For each row domain, its sequence offsets; null without sequences.
   const int* const* offsets;
 };
 

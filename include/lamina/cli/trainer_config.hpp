@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_config.hpp - a program with its optimizer and its data, which --config selects
-// by name.
+// lamina/cli/trainer_config.hpp - a configuration: a program with its optimizer and its data. The
+// flag --config selects it by name.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -98,7 +98,7 @@ LAMINA_COLD inline void run_job(const trainer_config_base& config, const trainer
   if (flags.job == "test") return test_job(*program, flags, log);
   if (flags.job == "checkgrad") return check_gradients(*program, options.seed, flags, log);
   if (flags.job == "time") return train_job(*program, config.name(), flags, log).time();
-  // only this job calls the functions of all readers, which read the arguments
+  // Only this job calls the functions of all readers, which read the arguments.
   args.require_all_read();
   train_job(*program, config.name(), flags, log).train();
 }

@@ -63,7 +63,8 @@ class fluid_schedule_reader {
   /// for numbers that no schedule has.
   optimizer::learning_rate read() const {
     const operator_message* const found = in(last_, "X");
-    // warm-up: rising * (gradient * step + start) + (1 - rising) * scheduled
+    // With a warm-up, the rate is rising * (slope * step + start) + (1 - rising) * scheduled;
+    // `rising` is 1 during the warm-up and 0 after it.
     const operator_message* const line = is(in(in(found, "X"), "Y"), "scale");
     const operator_message* const rest = in(found, "Y");
     if (!is(found, "elementwise_add") || line == nullptr || rest == nullptr)

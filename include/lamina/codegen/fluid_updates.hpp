@@ -33,7 +33,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// An update of one parameter in Fluid's form.
 struct fluid_update {
-  // lamina's update, without a learning rate of the step and a scale of the gradient
+  // Lamina's update, without a learning rate of the step and a scale of the gradient.
   operator_message own = {};
   update_numbers numbers = {};
   float factor = 1;  // the parameter's factor on the learning rate
@@ -310,7 +310,8 @@ class fluid_updates {
   const block_message& block_;
   const scope* values_;
   std::vector<const operator_message*> updates_ = {};
-  std::map<std::string, std::vector<const operator_message*>> writers_ = {};  // by variable
+  // for each variable, the operators that write it
+  std::map<std::string, std::vector<const operator_message*>> writers_ = {};
   std::vector<fluid_update> all_ = {};
   fluid_schedule_reader schedule_{};
   optimizer::learning_rate rate_ = 1.f;

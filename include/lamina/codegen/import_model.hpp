@@ -21,8 +21,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 struct import_options {
   inference_files files{};   // the names of the files in the directory
   std::string name = "net";  // the name of the program in the header
-  std::string weights = "";  // the file of the parameters; empty: the header's name and
-                             // .safetensors
+  std::string weights = "";  // the file of the parameters; if empty, the name of the
+                             // header with .safetensors
 };
 
 /// Writes a program and its parameters, which were read from a file, as a C++ header

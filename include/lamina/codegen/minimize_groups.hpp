@@ -120,7 +120,7 @@ class minimize_groups {
   }
 
   program_view p_{};
-  std::vector<bool> is_member_{};  // by operator
+  std::vector<bool> is_member_{};  // for each operator, whether a call of minimize has recorded it
   std::vector<minimize_group> all_{};
 };
 

@@ -39,7 +39,7 @@ struct parameter_options {
 /// A call of minimize, with its C++ text and a function that records it.
 struct minimize_call {
   const operator_desc* seed = nullptr;
-  // variables; -1 for `rate`: the rate is a number among the options
+  // Variables; -1 for `rate`: the rate is a number among the options.
   int cost = -1, rate = -1;
   std::string optimizer = "";             // "adam"
   std::vector<std::string> options = {};  // without the learning rate if it is a variable
@@ -92,7 +92,7 @@ class minimize_replay {
   }
 
  private:
-  // nested around an operator; each takes half a MB of the stack
+  // Nested around an operator; each takes half a MB of the stack.
   static constexpr int most_blocks = 8;
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }

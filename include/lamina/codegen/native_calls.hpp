@@ -321,7 +321,7 @@ class native_calls : protected native_fusion {
       if (v < 0) return true;
       if (!is_parameter(v) || handles_.count(v) != 0) return false;
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
-      // an option of this kind needs a name, and its parameter is not trainable
+      // An option of this kind needs a name, and its parameter is not trainable.
       const bool named = own.ends_with("_name");
       if (named && !has_own_options(v)) note_options(v);
       const std::string option =

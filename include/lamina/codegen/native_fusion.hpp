@@ -65,7 +65,7 @@ class native_fusion : protected native_names {
     for (std::size_t i = 0; i < n; ++i) {
       const std::string name = shared ? native_statement::name(name_of(w))
                                       : parameter_name(made.base, ".w_", weight_of(k + i));
-      // several weights with one name would be one parameter
+      // Several weights with one name would be one parameter.
       if (n > 1 && !shared && !name.empty()) return false;
       parameter = name;
       made.arguments += (i > 0 ? ", " : "") + handle(input(*operators_[k + i], "X"), k);

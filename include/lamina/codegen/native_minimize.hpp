@@ -40,7 +40,7 @@ class native_minimize : protected native_choice {
     }
     for (auto& [seed, call] : calls_) {
       choose(call);
-      // counted as two reads, so that the cost does not become an inner result of a layer
+      // Counted as two reads, so that the cost does not become an inner result of a layer.
       reads_[at(call.cost)] += 2;
       if (call.rate >= 0) reads_[at(call.rate)] += 2;
     }

@@ -128,12 +128,12 @@ class native_names : protected native_rows {
   std::map<int, std::string> handles_;  // for each variable, its C++ name, with marks
   std::set<std::string> identifiers_;
   std::map<std::string, int> keys_;  // for each kind of layer, the number of its next name
-  // for each layer and suffix, the number of the next parameter
+  // For each layer and suffix, the number of the next parameter.
   std::map<std::string, int> numbers_;
-  // for each C++ name, the last number that was appended to it
+  // For each C++ name, the last number that was appended to it.
   std::map<std::string, int> numbers_of_;
   std::vector<int> made_handles_;  // variables that the current statement named
-  // counters that the current statement has changed, and their old values
+  // Counters that the current statement has changed, and their old values.
   std::vector<std::pair<int*, int>> counted_;
   std::vector<native_statement> all_statements_;
   std::vector<native_statement>* statements_ = &all_statements_;  // of the current block

@@ -159,7 +159,8 @@ class native_records {
   // Finds generated names of layers whose operators are not consecutive. Such operators become
   // several layers, and two layers cannot have the same generated name.
   void find_torn_names() {
-    std::map<std::string, std::pair<int, std::size_t>> last;  // by name: block, operator
+    // for each name, the block and the operator that used it last
+    std::map<std::string, std::pair<int, std::size_t>> last;
     for (std::size_t b = 0; b < blocks_.size(); ++b)
       for (std::size_t k = 0; k < blocks_[b].operators.size(); ++k) {
         if (groups_.contains(*blocks_[b].operators[k])) continue;
@@ -181,7 +182,7 @@ class native_records {
     reads_.resize(at(p_.count.variables));
     writes_.resize(at(p_.count.variables));
     for (const operator_desc* op : all_) {
-      // only the condition counts; the operators of the body count as readers themselves
+      // Only the condition counts; the operators of the body count as readers themselves.
       if (sub_block_of(p_, *op) >= 0) {
         const int condition = condition_of(*op);
         if (condition >= 0) ++reads_[at(condition)];
@@ -190,7 +191,7 @@ class native_records {
       each(*op, true, [&](int v) { ++reads_[at(v)]; });
       each(*op, false, [&](int v) { ++writes_[at(v)]; });
     }
-    // two reads: never an inner result of a layer
+    // Two reads: never an inner result of a layer.
     for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;
   }
   std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
@@ -287,11 +288,11 @@ class native_records {
   std::vector<const operator_desc*> all_;  // all operators except those of calls of minimize
   std::vector<block_operators> blocks_;
   std::set<int> run_blocks_;
-  // generated names of layers whose operators are not consecutive
+  // Generated names of layers whose operators are not consecutive.
   std::set<std::string> partially_updated_;
   int block_ = 0;                                // the block that is being written
   std::vector<const operator_desc*> operators_;  // the operators of the block that is written
-  // for each variable, how often it is read and written
+  // For each variable, how often it is read and written.
   std::vector<int> reads_, writes_;
 };
 

@@ -148,7 +148,7 @@ class native_repeats {
         for (const runs& r : group) {
           const auto n = static_cast<std::ptrdiff_t>(r.begins.size()),
                      l = static_cast<std::ptrdiff_t>(length);
-          // minus the lines of the function and of the calls
+          // The lines that the calls save, minus the lines of the function and of the calls.
           const std::ptrdiff_t saved = n * l - (l + n + 3);
           if (saved > 0 && saved - n > most && !repeats_itself(outlined, r)) {
             most = saved - n;
@@ -164,7 +164,7 @@ class native_repeats {
                                          const runs& found) {
     const std::size_t count = found.begins.size();
     std::vector<std::vector<std::string>> words(count);  // for each run, its C++ names, in order
-    // for each run, the literals of names, in order
+    // For each run, the literals of names, in order.
     std::vector<std::vector<std::string>> names(count);
     for (std::size_t r = 0; r < count; ++r)
       for (std::size_t i = 0; i < found.length; ++i)
@@ -180,9 +180,9 @@ class native_repeats {
       });
 
     std::set<std::string> local;  // names in the function
-    // for each name that the first run makes, its name in the function
+    // For each name that the first run makes, its name in the function.
     std::map<std::string, std::string> own;
-    // for each result of the function, its index in words[0]
+    // For each result of the function, its index in words[0].
     std::vector<std::size_t> returned;
     std::vector<std::pair<std::string, std::size_t>> parameters;  // their names, their positions
     std::map<std::vector<std::string>, std::string> known;        // keys: the arguments of all runs

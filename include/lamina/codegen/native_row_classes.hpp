@@ -28,7 +28,7 @@ class native_row_classes : protected native_minimize {
   /// A class of rows; they have one type in the source text.
   struct row_class {
     int like;  // the class that this class was merged into, or the number of this class
-    // the class with one row per sequence, or from which the rows are chosen; -1: samples
+    // The class with one row per sequence, or from which the rows are chosen; -1: samples.
     int parent;
     int first;              // the first variable with these rows
     int feed = -1;          // the first input with these rows
@@ -132,7 +132,7 @@ class native_row_classes : protected native_minimize {
   }
 
  protected:
-  // for each variable, the class of its rows; -1 for the samples or no rows
+  // For each variable, the class of its rows; -1 for the samples or no rows.
   std::vector<int> class_;
   std::vector<row_class> classes_;
 };

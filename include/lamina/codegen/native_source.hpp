@@ -34,7 +34,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// Options of native_source.
 struct native_options {
   std::string name = "net";  // the name of the program, in the global namespace
-  // where the program comes from, for a comment; if empty, the name of its file
+  // Where the program comes from, for a comment; if empty, the name of its file.
   std::string origin = "";
   std::string weights = "";  // the file of its parameters, if there is one
   // The values of persistable variables. Only a training program in Fluid's form needs them,
@@ -300,7 +300,7 @@ class native_writer : native_calls {
       bool known = true;
       for (const int v : variables)
         known = known && !is_left_out(v) && (is_known(v) || reads_[at(v)] > 0);
-      // nothing reads these results, and only a gradient would need their shapes
+      // Nothing reads these results, and only a gradient would need their shapes.
       if (!known) continue;
       for (const int v : variables) {
         if (is_parameter(v) || handles_.count(v) != 0) {

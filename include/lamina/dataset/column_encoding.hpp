@@ -31,7 +31,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Options of a column of numbers.
 struct number_column {
-  /// whether an empty field becomes the mean; otherwise it is an error
+  /// Whether an empty field becomes the mean; otherwise it is an error.
   bool missing_is_mean = false;
 };
 /// Options of a column of words.

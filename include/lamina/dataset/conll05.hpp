@@ -34,7 +34,7 @@ struct sample {
   std::vector<std::int64_t> ctx_0;           ///< the word that is the predicate
   std::vector<std::int64_t> ctx_p1, ctx_p2;  ///< the two words after the predicate, or "eos"
   std::vector<std::int64_t> verb;            ///< the base form of the predicate
-  /// 1 if the word is one of the five words of the context, otherwise 0
+  /// 1 if the word is one of the five words of the context, otherwise 0.
   std::vector<std::int64_t> mark;
   std::vector<std::int64_t> target;  ///< the label of the word: B-ROLE, I-ROLE or O
 };
@@ -42,7 +42,7 @@ struct sample {
 /// The dictionaries of the words, the predicates and the labels.
 struct dictionaries {
   vocabulary words, verbs;
-  /// id 2 * k is B-ROLE of role k, id 2 * k + 1 is I-ROLE of role k, and the last id is O
+  /// Id 2 * k is B-ROLE of role k, id 2 * k + 1 is I-ROLE of role k, and the last id is O.
   vocabulary labels;
 };
 

@@ -63,7 +63,7 @@ class mat_file {
   struct element {
     std::uint32_t type;
     std::string_view bytes;
-    // offset in the file; within compressed data, the offset of the compressed element
+    // Offset in the file; within compressed data, the offset of the compressed element.
     std::uint64_t offset;
     bool packed;
   };

@@ -347,7 +347,7 @@ void pickle::call() {
 void pickle::build() {
   const std::size_t state = pop(), target = pop();
   stack_.push_back(target);
-  // the state of a type is its byte order, which bytes do not have
+  // The state of a type is its byte order, which bytes do not have.
   if (values_[target].is == kind::type) return;
   const std::vector<std::size_t> items = values_[state].items;
   if (values_[target].is != kind::array || values_[state].is != kind::tuple || items.size() != 5 ||

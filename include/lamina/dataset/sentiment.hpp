@@ -33,7 +33,7 @@ struct sample {
 
 /// The options of splitting the archive.
 struct options {
-  /// number of reviews for training, the first ones; the others are for test
+  /// Number of reviews for training, the first ones; the others are for test.
   std::size_t train_samples = 1600;
 };
 

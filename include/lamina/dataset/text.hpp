@@ -37,7 +37,7 @@ enum class unit : std::uint8_t { character, word };
 /// The options of reading a text.
 struct options {
   std::int64_t alphabet_size = 256;  ///< the number of ids; id 0 is that of all unknown elements
-  /// the fraction at the end of the text that is for testing, 0 to 1
+  /// The fraction at the end of the text that is for testing, 0 to 1.
   double held_out = 0.1;
   unit elements = unit::character;
 };

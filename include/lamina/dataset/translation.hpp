@@ -34,9 +34,9 @@ inline constexpr std::int64_t start_id = 0, end_id = 1, unknown_id = 2;
 
 /// Rules for reading the lines of a text: which lines are left out, and which column is the source.
 struct line_rules {
-  /// a line is left out if the source (with marks) or the translation has more words; 0: no limit
+  /// A line is left out if the source (with marks) or the translation has more words; 0: no limit.
   std::size_t longest = 0;
-  /// whether to leave out lines without exactly one tab; otherwise they are errors
+  /// Whether to leave out lines without exactly one tab; otherwise they are errors.
   bool skip_malformed = false;
   int source_column = 0;  ///< the column of the source language
 };

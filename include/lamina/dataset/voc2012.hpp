@@ -25,7 +25,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace dataset::voc2012 {
 struct sample {
   std::string name;   ///< names of the archive and the photograph, for errors
   std::string bytes;  ///< the contents of the JPEG file
-  /// the contents of the PNG file; its pixels are classes 0 to 20, or 255 (unclear)
+  /// The contents of the PNG file; its pixels are classes 0 to 20, or 255 (unclear).
   std::string mask;
 };
 

@@ -29,8 +29,8 @@ using translation::sample;
 /// The options of reading the archive.
 struct options {
   std::int64_t dict_size = 30000;  ///< words per dictionary; these are the first lines of its file
-  /// whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
-  /// errors
+  /// Whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
+  /// errors.
   bool skip_malformed = false;
 };
 
@@ -42,7 +42,7 @@ class source {
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
-  /// Return the parts of the data. Throws lamina::error if the archive does not have the part.
+  /// Return the parts of the data. They throw format_error if the archive does not have the part.
   /// Fluid: dataset.wmt14.train, test, gen.
   table<translation::pairs> train() const { return whole(data_->train, "train/train"); }
   table<translation::pairs> test() const { return whole(data_->test, "test/test"); }

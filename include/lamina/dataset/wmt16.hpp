@@ -36,11 +36,11 @@ enum class language : std::uint8_t { en, de };
 
 /// The options of reading the archive.
 struct options {
-  /// numbers of words, including the three marks
+  /// Numbers of words, including the three marks.
   std::int64_t src_dict_size = 30000, trg_dict_size = 30000;
   language src_lang = language::en;  ///< the other language is the target
-  /// whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
-  /// errors
+  /// Whether to leave out lines without exactly one tab, as PaddlePaddle does; otherwise they are
+  /// errors.
   bool skip_malformed = false;
 };
 

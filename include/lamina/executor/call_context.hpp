@@ -403,9 +403,9 @@ class call_context {
   const run_options& options_;
   domain_rows& rows_;
   const operator_history& history_;
-  // inputs of doubles, converted for an executor in float
+  // Inputs of doubles, converted for an executor in float.
   mutable std::deque<array> converted_;
-  // the variables and sequences that the kernel passed to set_lod()
+  // The variables and sequences that the kernel passed to set_lod().
   std::vector<std::pair<int, lamina::lod>> made_;
 };
 

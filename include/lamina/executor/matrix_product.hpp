@@ -21,7 +21,7 @@ struct matrix_product {
   using vector = xsimd::batch<Real>;
   static constexpr std::size_t lanes = vector::size;
   static constexpr std::size_t width = 2 * lanes;  // columns of a tile
-  // rows of B that are multiplied together; they stay in the cache
+  // Rows of B that are multiplied together; they stay in the cache.
   static constexpr std::size_t depth = 256;
 
   /// Adds the product of `Rows` rows of A and a panel of B, [steps, width] without gaps, to a tile

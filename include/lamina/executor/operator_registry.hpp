@@ -61,7 +61,7 @@ class operator_registry {
  private:
   template <class... Op>
   void add_all(operator_list<Op...>) {
-    // not a fold expression: clang folds at most 256 operands
+    // Not a fold expression: clang folds at most 256 operands.
     const int each[] = {(add<Op>(), 0)...};
     (void)each;
   }

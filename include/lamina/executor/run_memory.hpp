@@ -20,7 +20,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// values of variables of the body that operators outside of the body read or write. Fluid: a step
 /// scope.
 struct step_scope {
-  // in the order of run_memory's list of these variables
+  // In the order of run_memory's list of these variables.
   std::vector<lod_tensor> values;
   std::vector<std::vector<lod_tensor>> arrays;  // the variables in the list that are tensor arrays
   std::vector<std::vector<step_scope>> scopes;  // the step scopes of inner loops
@@ -92,7 +92,7 @@ class run_memory {
   const program_view& program_;
 
  public:
-  // for each variable; not used for arrays and step scopes
+  // For each variable; not used for arrays and step scopes.
   std::vector<lod_tensor*> values;
   std::vector<std::vector<lod_tensor>> arrays;  // for each variable, its tensor array
   std::vector<std::vector<step_scope>> scopes;  // for each variable, its step scopes
@@ -147,8 +147,9 @@ class run_memory {
   }
 
   std::vector<lod_tensor> local_;
-  std::vector<std::vector<int>> operators_;  // by block: its operators
-  std::vector<std::vector<int>> kept_;       // by body of a loop: variables that an iteration keeps
+  std::vector<std::vector<int>> operators_;  // for each block, its operators
+  // for each body of a loop, the variables that an iteration keeps
+  std::vector<std::vector<int>> kept_;
   std::vector<std::vector<int>> local_arrays_;
   std::vector<bool> is_loop_;
 };

@@ -30,7 +30,7 @@ struct run_options {
   /// schema. A training loop can change them in each step. If the list is empty, the recorded
   /// attributes are used.
   std::vector<std::vector<float>> update_numbers{};
-  // the largest number of iterations of a while loop; run() throws if a loop needs more
+  // The largest number of iterations of a while loop; run() throws if a loop needs more.
   std::uint64_t iterations = 1000000;
   /// The function that the operator read_minibatch calls. It must store the feeds of the next
   /// mini-batch and return whether another mini-batch follows.

@@ -16,13 +16,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
-/// Moves the pixel at p, relative to the centre of the image, to s R(a) S(b) p + t. The scale s is
-/// drawn from U(1 - scale, 1 + scale) and the rotation a from U(-degrees, degrees). The shear is x
-/// += tan(b) y with b from U(-shear, shear). The shift t is drawn from U(-shift, shift) times width
-/// and height. Between pixels the result is interpolated bilinearly; outside of the image it is
-/// `value`. Draws five numbers. If all options are 0, the image stays unchanged, bit for bit.
-/// Error: a negative option, degrees above 180, a shear of 90 degrees or more, a scale of 1 or
-/// more.
+/// Moves the pixel at p to s R(a) S(b) p + t, where positions are relative to the centre of the
+/// image. The scale s is drawn from U(1 - scale, 1 + scale), and the angle a of the rotation R from
+/// U(-degrees, degrees). The shear S is x += tan(b) y, with the angle b from U(-shear, shear) in
+/// degrees. The shift t is drawn from U(-shift, shift) times width and height. The result is
+/// interpolated bilinearly between pixels; where it lies outside of the image, it is `value`. Draws
+/// five random numbers. If all options are 0, the image is unchanged, bit for bit. Throws
+/// lamina::error for a negative option, degrees above 180, a shear of 90 or more, and a scale of 1
+/// or more.
 struct affine {
   float degrees = 0, shift = 0, scale = 0, shear = 0;
   float value = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/augment.hpp - a function for map and xmap that changes images at random.
+// lamina/image/augment.hpp - makes a function for reader::map and reader::xmap that changes images
+// at random.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 namespace detail {
 
-/// Whether T holds exactly N floats, if its type shows the number; else whether it holds floats.
+/// Whether T holds floats; if the type T shows their number, it must be N.
 template <class T, std::size_t N>
 concept holds_floats = requires(T& t) {
   { t.data() } -> std::same_as<float*>;
@@ -46,7 +47,7 @@ concept holds_image = (requires(S & s) {
 
 }  // namespace detail
 
-/// The type of function object that augment() makes.
+/// The type of the function object that augment() makes.
 template <int C, int H, int W, class... Steps>
 class augmentation {
  public:
@@ -58,8 +59,8 @@ class augmentation {
   void operator()(const view& image, reader::random& random) const {
     std::apply([&](const auto&... step) { (step(image, random), ...); }, steps_);
   }
-  /// Returns the sample with its image changed; reader::map calls it. Error: an image of another
-  /// size.
+  /// Returns the sample with its image changed; reader::map calls this function. Throws
+  /// lamina::error for an image of another size.
   template <class S>
   requires(detail::holds_image<S, std::size_t{C} * H * W>) S operator()(
       S sample, std::uint64_t /*position*/, std::uint64_t /*pass*/, reader::random& random) const {
@@ -81,15 +82,17 @@ class augmentation {
   std::tuple<Steps...> steps_;
 };
 
-/// A function for reader::map and reader::xmap that applies the steps to each image in turn:
+/// Makes a function for reader::map and reader::xmap that applies the steps to each image, one
+/// after the other:
 ///   cifar::train10(folder) | reader::xmap(image::augment<3, 32, 32>(image::flip{},
 ///                                                                   image::crop{.padding = 4}),
 ///                                         {.threads = 4, .seed = 7})
 /// A sample is an array or vector of C * H * W floats, channels first, or has a field `image` of
-/// such a type. A step is any const object that can be called as step(view, reader::random&), such
-/// as a lambda. Random numbers come from the seed of map, the pass and the position of the sample.
-/// So the images are the same, bit for bit, with any number of threads and after a resume. Errors:
-/// options of a step outside of their ranges, an image of another size.
+/// such a type. A step is any object that can be called as step(view, reader::random&) when it is
+/// const, such as a lambda. The random numbers depend on the seed of map, the pass and the position
+/// of the sample. So the images are the same, bit for bit, with any number of threads, and after a
+/// training resumes. Throws lamina::error for options of a step outside of their ranges, and for an
+/// image of another size.
 template <int C, int H, int W, class... Steps>
 requires((C > 0 && H > 0 && W > 0) &&
          (std::invocable<const Steps&, const view&, reader::random&> &&

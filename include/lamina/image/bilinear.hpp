@@ -8,11 +8,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
-/// Returns the value at (y, x) of a plane of height * width pixels, whose centres have integer
-/// coordinates. It is the mean of the four surrounding pixels, weighted by their distance. Pixels
-/// outside of the plane have the value `value`.
+/// Returns the value at (y, x) of a plane of height * width pixels; the centres of the pixels have
+/// integer coordinates. The value is the mean of the four pixels around (y, x), weighted by their
+/// distance. Pixels outside of the plane have the value `value`.
 inline float bilinear(const float* plane, int height, int width, float y, float x, float value) {
-  // At this distance from the plane, or if a coordinate is NaN, all four pixels are `value`.
+  // At a distance of 1 or more from the plane, all four pixels are `value`. A coordinate that is
+  // NaN has the same result.
   if (!(y > -1 && y < static_cast<float>(height) && x > -1 && x < static_cast<float>(width)))
     return value;
   const float top = std::floor(y), left = std::floor(x), down = y - top, right = x - left;

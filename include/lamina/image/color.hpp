@@ -18,8 +18,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace image {
 ///   brightness: x = f x
 ///   contrast:   x = m + f (x - m), m the mean lightness of the image
 ///   saturation: x = l + f (x - l), l the lightness of the pixel; for three channels only
-/// An option of 0 changes nothing. Draws three numbers. Set low and high to the range of the
-/// pixels. Error: an option outside of [0, 1], or low above high.
+/// An option of 0 changes nothing. `low` and `high` must be the range of the pixels; otherwise
+/// colours are cut off. Draws three random numbers. Throws lamina::error for an option outside of
+/// [0, 1], and for low above high.
 struct color {
   float brightness = 0, contrast = 0, saturation = 0;
   float low = 0, high = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/crop.hpp - random parts of images, at the size of the image.
+// lamina/image/crop.hpp - replaces an image by a random part of it, which has the size of the
+// image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,9 +19,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
-/// Surrounds the image with `padding` pixels of `value` and cuts out a random part of the image's
-/// own size. All (2 padding + 1)^2 parts are equally likely. Draws two numbers. Error: a padding
-/// outside of [0, 65535].
+/// Surrounds the image with `padding` pixels of `value` on each side, and cuts out a random part of
+/// the size of the image. All (2 padding + 1)^2 parts are equally likely. Draws two random numbers.
+/// Throws lamina::error for a padding outside of [0, 65535].
 struct crop {
   int padding = 4;
   float value = 0;
@@ -46,11 +47,12 @@ struct crop {
   }
 };
 
-/// Cuts out a random rectangle and stretches it to the image's size with bilinear interpolation.
-/// The rectangle's fraction of the image's area is drawn from `area`. Its aspect ratio (width /
-/// height) is that of the image times a factor drawn from `aspect`, uniformly in the logarithm. A
-/// rectangle that does not fit is clipped to the image. Draws four numbers. Error: not 0 < low <=
-/// high, or an area above 1.
+/// Cuts out a random rectangle and stretches it to the size of the image with bilinear
+/// interpolation. The area of the rectangle is a fraction of the area of the image that is drawn
+/// from `area`. The aspect ratio (width / height) of the rectangle is that of the image times a
+/// factor that is drawn from `aspect`, uniformly in the logarithm. A rectangle that does not fit is
+/// clipped to the image. Draws four random numbers. Throws lamina::error unless 0 < low <= high in
+/// both ranges and `area` is at most 1.
 struct crop_and_stretch {
   struct range {
     float low, high;
@@ -80,8 +82,8 @@ struct crop_and_stretch {
                 left = random.uniform(0, whole_width - width);
     const float down = height / whole_height, right = width / whole_width;
     const std::vector<float> old(image.data, image.data + image.size());
-    // Pixel i covers [i, i + 1], so its centre is i + 1/2. Beyond the edges, the edge pixels are
-    // repeated.
+    // Pixel i covers [i, i + 1], so its centre is at i + 1/2. Positions beyond an edge get the
+    // value at the edge.
     const auto source = [](int i, float step, float first, int size) {
       const float at = first + (static_cast<float>(i) + 0.5f) * step - 0.5f;
       return (std::min)((std::max)(at, 0.f), static_cast<float>(size - 1));

@@ -16,8 +16,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
-/// Rows of interleaved samples of one or two bytes. The samples of a pixel are grey, grey and
-/// alpha, RGB, or RGB and alpha.
+/// The pixels of a decoded file, row by row. A pixel has 1 sample (grey), 2 (grey and alpha), 3
+/// (red, green, blue) or 4 (red, green, blue and alpha); the samples of a pixel are adjacent. A
+/// sample has one or two bytes.
 struct decoded {
   int samples = 0, height = 0, width = 0, bytes = 1;
   std::vector<unsigned char> data{};
@@ -25,7 +26,8 @@ struct decoded {
 
 namespace detail {
 
-/// Allocates memory for an image, up to an upper bound, because a header can claim any size.
+/// Allocates memory for an image. Throws format_error for more than 2^26 pixels, because the header
+/// of a damaged file can state any size.
 LAMINA_COLD inline decoded room_for(const std::string& path, std::uint64_t samples,
                                     std::uint64_t height, std::uint64_t width, int bytes) {
   constexpr std::uint64_t most = std::uint64_t{1} << 26;
@@ -39,8 +41,10 @@ LAMINA_COLD inline decoded room_for(const std::string& path, std::uint64_t sampl
 
 }  // namespace detail
 
-/// Converts to a picture with values from 0 to 1, blended with `background` where alpha is below 1.
-/// `channels` is 1 (the lightness), 3 (grey three times), or 0 for as many as the file has.
+/// Converts decoded pixels to a picture with values from 0 to 1. Where alpha is below 1, blends the
+/// pixel with `background`. With `channels` = 1, the result is the lightness; with 3, a grey image
+/// gets three equal channels; with 0, the result has as many channels as the file has without
+/// alpha.
 inline picture to_picture(const decoded& from, int channels, float background) {
   const int own = from.samples < 3 ? 1 : 3;
   picture to{channels == 0 ? own : channels, from.height, from.width, {}};

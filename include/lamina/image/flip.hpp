@@ -14,7 +14,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Exchanges left and right with probability `horizontal`, and top and bottom with probability
-/// `vertical`. Always draws two numbers. Error: a probability outside of [0, 1].
+/// `vertical`. Always draws two random numbers. Throws lamina::error for a probability outside of
+/// [0, 1].
 struct flip {
   float horizontal = 0.5f;
   float vertical = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/folder.hpp - PNG and JPEG files in one folder per class; link libpng and libjpeg.
+// lamina/image/folder.hpp - reads PNG and JPEG files from folders, one folder per class. Programs
+// must link libpng and libjpeg.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,13 +30,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Options of read_picture and load.
 struct read_options {
-  float background = 1;  ///< the colour that replaces transparency: 0 is black, 1 white
-  image::fit fit = image::fit::cover;  ///< how load() fits an image of another size
+  float background = 1;  ///< the colour behind transparent pixels: 0 is black, 1 is white
+  image::fit fit = image::fit::cover;  ///< how load() changes an image of another size
 };
 
-/// Reads a PNG or JPEG file; the first bytes determine the format. `channels` is 1 (lightness), 3,
-/// or 0 for as many as the file has. Errors, all with the file's name: a missing file, another
-/// format, a damaged file.
+/// Reads a PNG or JPEG file; its first bytes determine the format. `channels` is 1 (lightness), 3,
+/// or 0 for as many as the file has. Throws lamina::error with the name of the file for a missing
+/// file, another format and a damaged file.
 inline picture read_picture(const file_path& path, int channels = 0, read_options options = {}) {
   if (channels != 0 && channels != 1 && channels != 3)
     throw error(text("lamina: image::read_picture: expected 0, 1 or 3 channels, found ")
@@ -61,7 +62,7 @@ struct labelled_image {
   std::int64_t label;
 };
 
-/// The files of a folder by index, as a source for dataset::table.
+/// The source of a dataset::table whose samples are files.
 class files_source {
  public:
   explicit files_source(std::vector<labelled_file> files)
@@ -72,18 +73,19 @@ class files_source {
   std::shared_ptr<const std::vector<labelled_file>> files_;
 };
 
-/// The files of a folder; samples are labelled_file, which load() converts to images.
+/// A table of the files of a folder. Its samples are of type labelled_file, which load() converts
+/// to images.
 class folder_table : public dataset::table<files_source> {
  public:
   folder_table(std::vector<labelled_file> files, std::vector<std::string> classes)
       : folder_table(files.size(), std::move(files), std::move(classes)) {}
 
-  /// Returns the names of the classes: the folder's subfolders.
+  /// Returns the names of the classes, which are the names of the subfolders.
   const std::vector<std::string>& classes() const { return classes_; }
 
  private:
-  // The files are passed by reference, because the order in which arguments are evaluated is
-  // unspecified.
+  // The files are passed by reference and moved later. The caller also passes their number, and the
+  // order in which the caller evaluates its arguments is unspecified.
   folder_table(std::size_t size, std::vector<labelled_file>&& files,
                std::vector<std::string> classes)
       : table(files_source(std::move(files)), 0, size), classes_(std::move(classes)) {}
@@ -100,7 +102,8 @@ inline std::string extension_of(const std::filesystem::path& path) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return end;
 }
-/// Whether a file is an image that load() can read. Error: an image in another format.
+/// Whether a file is an image that load() can read. Throws format_error for an image in another
+/// format.
 LAMINA_COLD inline bool is_picture(const std::filesystem::path& path) {
   const std::string end = extension_of(path);
   for (const char* unread :
@@ -109,7 +112,7 @@ LAMINA_COLD inline bool is_picture(const std::filesystem::path& path) {
       throw format_error(path.string(), 0, "expected a PNG or JPEG file, found " + end);
   return end == ".png" || end == ".jpg" || end == ".jpeg";
 }
-/// Returns the entries of a folder, except hidden ones, sorted by the bytes of their names.
+/// Returns the entries of a folder, except hidden entries, sorted by the bytes of their names.
 LAMINA_COLD inline std::vector<std::filesystem::path> entries_of(
     const std::filesystem::path& folder) {
   std::error_code failed;
@@ -135,13 +138,14 @@ LAMINA_COLD inline void add_files(const std::filesystem::path& folder, std::int6
 
 }  // namespace detail
 
-/// Lists the PNG and JPEG files below a folder whose subfolders are the classes. Classes are
+/// Lists the PNG and JPEG files of a folder in which each subfolder is a class. Classes are
 /// numbered in the order of the bytes of their names ("10" comes before "2"). Files are listed
-/// class by class, in the same order, including those in inner folders. Hidden files and files that
-/// are not images are skipped. `classes` sets the names and their order instead; for test data,
-/// pass the classes of the training data. Errors: a folder that cannot be read or has no subfolder,
-/// a class without an image, a subfolder that is not among `classes`, an image directly in the
-/// folder, an image of another format such as GIF.
+/// class by class, sorted in the same way; files in folders within a subfolder are included. Hidden
+/// files and files that are not images are skipped. If `classes` is given, it sets the names and
+/// the numbers of the classes; for test data, pass the classes of the training data, so that both
+/// have the same numbers. Throws lamina::error for a folder that cannot be read or has no
+/// subfolder, a class without an image, a subfolder that is not among `classes`, an image directly
+/// in the folder, and an image of another format, such as GIF.
 LAMINA_COLD inline folder_table folder(const file_path& path,
                                        std::vector<std::string> classes = {}) {
   const bool given = !classes.empty();
@@ -170,7 +174,7 @@ LAMINA_COLD inline folder_table folder(const file_path& path,
   return {std::move(files), std::move(classes)};
 }
 
-/// The type of function object that load() makes.
+/// The type of the function object that load() makes.
 template <int C, int H, int W>
 struct loader {
   read_options options{};
@@ -181,8 +185,8 @@ struct loader {
   }
 };
 
-/// Makes a function for reader::xmap that reads a file of folder() as C channels, 1 or 3, of H * W
-/// pixels from 0 to 1:
+/// Makes a function for reader::xmap that reads a file of folder() as an image of C channels (1 or
+/// 3) of H * W pixels from 0 to 1:
 ///   image::folder("flowers/train") | reader::shuffle(10000) |
 ///       reader::xmap(image::load<3, 64, 64>(), {.threads = 4}) | reader::batch(32)
 template <int C, int H, int W>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/jpeg.hpp - JPEG files, by libjpeg or libjpeg-turbo: link it (JPEG::JPEG).
+// lamina/image/jpeg.hpp - decodes JPEG files with libjpeg or libjpeg-turbo, which programs must
+// link (JPEG::JPEG).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,8 +23,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 namespace detail {
 
-/// Returns the orientation in an Exif marker, 1 to 8: the position of the file's rows and columns
-/// in the image. It is 1, which means unchanged, if the marker has no orientation or is damaged.
+/// Returns the orientation in an Exif marker, 1 to 8. It says how the rows and columns of the file
+/// lie in the image. If the marker has no orientation or is damaged, returns 1, which means as in
+/// the file.
 inline int exif_orientation(const unsigned char* data, std::size_t size) {
   if (size < 14 || std::memcmp(data, "Exif\0\0", 6) != 0) return 1;
   data += 6, size -= 6;
@@ -46,7 +48,7 @@ inline int exif_orientation(const unsigned char* data, std::size_t size) {
   return 1;
 }
 
-/// Rotates and mirrors the image by its orientation.
+/// Rotates and mirrors the pixels of a file as its orientation says.
 inline decoded upright(decoded from, int orientation) {
   if (orientation == 1) return from;
   const bool turned = orientation > 4;  // rows of the file are columns of the image
@@ -70,8 +72,8 @@ inline decoded upright(decoded from, int orientation) {
   return to;
 }
 
-/// libjpeg reports errors by longjmp, so the functions that call it have no local variables with a
-/// destructor.
+/// libjpeg reports errors by longjmp, which runs no destructors. So the functions that call it have
+/// no local variables with a destructor.
 class jpeg_decoder {
  public:
   explicit jpeg_decoder(std::string_view bytes) : bytes_(bytes) {
@@ -86,7 +88,8 @@ class jpeg_decoder {
   jpeg_decoder& operator=(const jpeg_decoder&) = delete;
   ~jpeg_decoder() { ::jpeg_destroy_decompress(&state_); }
 
-  /// Reads the file up to the pixels. Returns false, with a reason, if that fails.
+  /// Reads the file up to the pixels. Returns false if this fails; reason() then returns the
+  /// reason.
   bool begin() {
     if (setjmp(back_) != 0) return false;
     ::jpeg_CreateDecompress(&state_, JPEG_LIB_VERSION, sizeof state_);
@@ -104,7 +107,7 @@ class jpeg_decoder {
     ::jpeg_calc_output_dimensions(&state_);
     return true;
   }
-  /// Reads all pixels and the end of the file.
+  /// Reads all pixels and the end of the file. Returns false if this fails.
   bool rows(unsigned char* to) {
     if (setjmp(back_) != 0) return false;
     ::jpeg_start_decompress(&state_);
@@ -148,9 +151,9 @@ class jpeg_decoder {
 
 }  // namespace detail
 
-/// Decodes a JPEG file in memory: grey or RGB, rotated by its Exif orientation if `rotated`. `path`
-/// is for messages. Errors: a damaged or truncated file as far as libjpeg detects it, CMYK, more
-/// than 2^26 pixels.
+/// Decodes a JPEG file in memory to grey or RGB pixels. If `rotated`, rotates the image as its Exif
+/// orientation says. `path` is the name of the file in errors. Throws format_error for a file that
+/// is damaged or truncated, as far as libjpeg detects it, for CMYK, and for more than 2^26 pixels.
 inline decoded decode_jpeg(std::string_view bytes, const std::string& path, bool rotated = true) {
   detail::jpeg_decoder decoder(bytes);
   const auto fail = [&] {
@@ -159,7 +162,8 @@ inline decoded decode_jpeg(std::string_view bytes, const std::string& path, bool
   if (!decoder.begin()) fail();
   decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
                                 decoder.height(), decoder.width(), 1);
-  // Reads it now, because libjpeg discards markers at the end of a file.
+  // The orientation is read before the pixels, because libjpeg discards the markers at the end of
+  // the file.
   const int orientation = rotated ? decoder.orientation() : 1;
   if (!decoder.rows(to.data.data())) fail();
   return detail::upright(std::move(to), orientation);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/normalize.hpp - subtracts a mean from each channel and divides by a deviation.
+// lamina/image/normalize.hpp - subtracts a mean from each channel of an image and divides by a
+// deviation.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +16,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// x = (x - mean[c]) / deviation[c] for channel c. A single mean or deviation applies to all
-/// channels. Draws no random number. Errors: a number of means or deviations that is neither 1 nor
-/// the number of channels, a deviation that is not above 0.
+/// channels. Draws no random number. Throws lamina::error unless the number of means and deviations
+/// is 1 or the number of channels, and for a deviation that is not above 0.
 struct normalize {
   std::vector<float> mean{0}, deviation{1};
 

@@ -24,18 +24,20 @@ struct picture {
   image::view view() { return {pixels.data(), channels, height, width}; }
 };
 
-/// How an image is fitted to another aspect ratio.
+/// How an image is changed to another aspect ratio.
 enum class fit {
-  cover,   ///< scaled until it covers the result; the rest is cut off evenly at two sides
+  /// Scaled so that it covers the result; what extends beyond it is cut off equally on two sides.
+  cover,
   stretch  ///< height and width are scaled independently
 };
 
 namespace detail {
 
-/// Computes the weights for resampling `size` pixels to n results. For each result, returns the
-/// index of its first source pixel, and the weights of this pixel and the following ones. The
-/// weights form triangles as wide as the step between results, at least one pixel, so that no pixel
-/// is skipped when an image shrinks. The results are evenly spaced in [first, first + length).
+/// Computes the weights for resampling a row of `size` pixels to n results, which are evenly spaced
+/// in [first, first + length). For each result, returns the index of its first source pixel, and
+/// the weights of this pixel and of the pixels after it. The weights decrease linearly with the
+/// distance and are 0 from a distance of one step between results (at least one pixel) on, so that
+/// no pixel is skipped when an image shrinks.
 inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, float first,
                                                                       float length, int n) {
   std::vector<std::pair<int, std::vector<float>>> all;
@@ -59,8 +61,9 @@ inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, 
 }  // namespace detail
 
 /// Resamples an image to `height` rows of `width` pixels, first along the rows, then along the
-/// columns. When it shrinks, a new pixel is a weighted mean of the pixels that it covers; when it
-/// grows, interpolation is bilinear. Error: an image without pixels.
+/// columns. If the image shrinks, a new pixel is a weighted mean of the pixels that it covers; if
+/// the image grows, it is interpolated bilinearly. Throws lamina::error if either image has no
+/// pixels.
 inline picture resized(const picture& from, int height, int width, fit how = fit::cover) {
   if (height <= 0 || width <= 0 || from.height <= 0 || from.width <= 0)
     throw error(text("lamina: image::resized: expected heights and widths above 0, found ")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/png.hpp - PNG files, by libpng: link it (PNG::PNG).
+// lamina/image/png.hpp - decodes PNG files with libpng, which programs must link (PNG::PNG).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,13 +19,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
-/// The values of pixels of a file with a palette: its colours, or their indices.
+/// The values of the pixels of a file with a palette: colours, or their indices in the palette.
 enum class png_palette { colors, indices };
 
 namespace detail {
 
-/// libpng reports errors by longjmp, so the functions that call it have no local variables with a
-/// destructor.
+/// libpng reports errors by longjmp, which runs no destructors. So the functions that call it have
+/// no local variables with a destructor.
 class png_decoder {
  public:
   explicit png_decoder(std::string_view bytes)
@@ -36,7 +36,8 @@ class png_decoder {
   png_decoder& operator=(const png_decoder&) = delete;
   ~png_decoder() { ::png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  /// Reads the file up to the pixels. Returns false, with a reason, if that fails.
+  /// Reads the file up to the pixels. Returns false if this fails; reason() then returns the
+  /// reason.
   bool begin(png_palette palette) {
     if (info_ == nullptr) return false;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
@@ -59,7 +60,7 @@ class png_decoder {
     ::png_read_update_info(png_, info_);
     return true;
   }
-  /// Reads all pixels and the end of the file.
+  /// Reads all pixels and the end of the file. Returns false if this fails.
   bool rows(unsigned char** to) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     ::png_read_image(png_, to);
@@ -97,10 +98,12 @@ class png_decoder {
 
 }  // namespace detail
 
-/// Decodes a PNG file in memory, of any PNG type, including 16 bits; `path` is for messages. The
-/// gamma or colour profile of the file is not applied. Errors: a file that is damaged or truncated,
-/// or has more than 2^26 pixels. With png_palette::indices, the only sample of a pixel is the index
-/// of its colour in the palette, or its grey value; error: a file of another kind.
+/// Decodes a PNG file in memory; all types of PNG are supported, also 16 bits per sample. `path` is
+/// the name of the file in errors. The gamma and the colour profile of the file are not applied.
+/// With png_palette::indices, a pixel has one sample, which is the index of its colour in the
+/// palette, or its grey value of 8 bits. Throws format_error for a file that is damaged or
+/// truncated or has more than 2^26 pixels, and, with png_palette::indices, for a file without a
+/// palette or 8 bits of grey.
 inline decoded decode_png(std::string_view bytes, const std::string& path,
                           png_palette palette = png_palette::colors) {
   detail::png_decoder decoder(bytes);

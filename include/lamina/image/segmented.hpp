@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/segmented.hpp - images with a class per pixel; link libpng and libjpeg.
+// lamina/image/segmented.hpp - decodes images with a class per pixel. Programs must link libpng and
+// libjpeg.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,9 +28,10 @@ struct segmented_picture {
   std::vector<std::uint8_t> classes{};  ///< rows of the image
 };
 
-/// Decodes a photograph of dataset::voc2012 and its mask, as they are stored. Errors: a damaged
-/// file, a mask without a palette, a mask of another size than the photograph. Fluid:
-/// dataset.voc2012, whose samples have rows of interleaved bytes.
+/// Decodes a photograph of dataset::voc2012 and its mask, in the size of the files. Throws
+/// format_error for a damaged file, a mask without a palette or grey values of 8 bits, and a mask
+/// of another size than the photograph. Fluid: dataset.voc2012, whose samples have rows of
+/// interleaved bytes.
 LAMINA_COLD inline segmented_picture decode_segmented(const dataset::voc2012::sample& from) {
   const std::string mask_name = from.name + " (mask)";
   segmented_picture to{to_picture(decode_jpeg(from.bytes, from.name, false), 3, 1), {}};
@@ -49,7 +51,7 @@ struct segmented_image {
   std::vector<std::int64_t> classes;  ///< a class per pixel
 };
 
-/// The type of function object that load_segmented() makes.
+/// The type of the function object that load_segmented() makes.
 template <int H, int W>
 struct segmented_loader {
   image::fit how = image::fit::stretch;
@@ -80,8 +82,8 @@ struct segmented_loader {
 };
 
 /// Makes a function for reader::xmap that decodes a sample of dataset::voc2012 to an image of H * W
-/// pixels, resampled by resized(), and their classes; the class of a pixel is that of the nearest
-/// original pixel:
+/// pixels, which resized() resamples, and a class per pixel, which is the class of the nearest
+/// pixel in the file:
 ///   voc2012::read(path).train() | reader::xmap(image::load_segmented<128, 128>())
 template <int H, int W>
 requires(H > 0 && W > 0) segmented_loader<H, W> load_segmented(fit how = fit::stretch) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/simple_transform.hpp - converts JPEG files to inputs of networks, by the steps of
-// PaddlePaddle; link libjpeg.
+// lamina/image/simple_transform.hpp - converts JPEG files to inputs of networks in the way of
+// PaddlePaddle. Programs must link libjpeg.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,8 +24,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 namespace detail {
 
-/// The first of four source pixels and their weights, in 1/2048, for each of n results: cubic
-/// interpolation with a = -3/4, as OpenCV's INTER_CUBIC for bytes.
+/// Cubic interpolation with a = -3/4, as OpenCV's INTER_CUBIC computes it for bytes. A result is
+/// computed from four source pixels; `first` is the index of the first, and the weights are
+/// multiples of 1/2048.
 struct cubic_weights {
   int first;
   int weights[4];
@@ -50,7 +51,8 @@ inline std::vector<cubic_weights> cubic_resize(int size, int n) {
   return all;
 }
 
-/// Resamples an image of bytes. Beyond the edges, the edge pixels are repeated.
+/// Resamples an image of bytes. Source pixels beyond an edge have the value of the pixel at the
+/// edge.
 LAMINA_COLD inline decoded resized_cubic(const decoded& from, int height, int width) {
   if (height == from.height && width == from.width) return from;
   const auto down = cubic_resize(from.height, height), right = cubic_resize(from.width, width);
@@ -88,17 +90,18 @@ LAMINA_COLD inline decoded resized_cubic(const decoded& from, int height, int wi
 }  // namespace detail
 
 /// A function for reader::map and reader::xmap that converts a JPEG file to an image. It resamples
-/// the file so that the shorter side has `resize_size` pixels, and cuts out `crop_size` *
-/// `crop_size` pixels: in training at a random position, mirrored with probability 1/2, otherwise
-/// in the middle. The floats are channels first, 0 to 255 minus the mean, in the order of OpenCV:
-/// blue, green, red.
+/// the image so that its shorter side has `resize_size` pixels, and cuts out `crop_size` *
+/// `crop_size` pixels. If `is_train`, it cuts at a random position and mirrors with probability
+/// 1/2; otherwise it cuts in the middle. The result has the channels blue, green, red, as in
+/// OpenCV, one after the other; a float is the value from 0 to 255 minus the mean of its channel.
 ///   flowers.train() | reader::xmap(image::simple_transform{.is_train = true}, {.threads = 4})
-/// A sample has `bytes` and `label`, and `name` for errors, like those of dataset::flowers.
-/// Resampling is cubic like OpenCV's; values may differ from OpenCV's by 1. In training it draws
-/// three random numbers. Errors: a damaged file, a crop that is larger than the image. Fluid:
-/// dataset.image.simple_transform; the defaults are those of dataset.flowers.
+/// A sample must have the fields `bytes`, `label` and, for errors, `name`, as the samples of
+/// dataset::flowers. Values may differ from those of OpenCV by 1. If `is_train`, draws three random
+/// numbers. Throws format_error for a damaged file, and lamina::error for a crop that is larger
+/// than the image. Fluid: dataset.image.simple_transform; the defaults are those of
+/// dataset.flowers.
 struct simple_transform {
-  /// The image that it makes, with the label.
+  /// The converted image, with the label of the sample.
   struct result {
     std::vector<float> image;  ///< 3 * crop_size * crop_size floats
     std::int64_t label;
@@ -114,7 +117,7 @@ struct simple_transform {
     return {transformed(from.bytes, from.name, random), from.label};
   }
 
-  /// Returns the floats of a JPEG file in memory; `path` is for errors.
+  /// Converts a JPEG file in memory; `path` is its name in errors.
   LAMINA_COLD std::vector<float> transformed(std::string_view bytes, const std::string& path,
                                              reader::random& random) const {
     if (crop_size < 1 || crop_size > resize_size || resize_size > 65535)

@@ -8,8 +8,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
-/// A view of an image of floats, channels first: all rows of the first channel, then those of the
-/// second.
+/// A view of an image of floats: all rows of the first channel, then all rows of the second
+/// channel, and so on.
 struct view {
   float* data = nullptr;
   int channels = 0, height = 0, width = 0;
@@ -25,7 +25,7 @@ struct view {
     return data + static_cast<std::size_t>(channel) * plane() +
            static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
   }
-  /// Returns a pixel; the indices are not checked.
+  /// Returns the value of a pixel in a channel. The indices are not checked.
   float& operator()(int channel, int y, int x) const { return row(channel, y)[x]; }
 };
 

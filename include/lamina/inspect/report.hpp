@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The estimates for one fused group in a run.
 struct group_report {
   std::string what;  // number, kernel, shape and functions, as in plan_text()
-  // addresses of its arrays; arena+0 is the first float of a row of an arena
+  // Addresses of its arrays; arena+0 is the first float of a row of an arena.
   std::string addresses;
   double flops = 0;     // multiplications and additions of matrix products and convolutions
   double elements = 0;  // values of pointwise functions and of kernels that are not fused

@@ -32,7 +32,7 @@ struct layer_summary {
 /// The layers of a program, and the sums over all layers.
 struct program_summary {
   std::vector<layer_summary> layers;
-  // elements of all parameters; a parameter that several layers read counts once
+  // Elements of all parameters; a parameter that several layers read counts once.
   std::int64_t parameters = 0;
   std::int64_t trainable = 0;  // elements of parameters that an optimizer may change
   std::int64_t bytes = 0;      // bytes of all parameters
@@ -172,7 +172,7 @@ class summary_maker {
   const work_counter count_;  // refers to p_ and run_
   program_summary made_;
   std::vector<int> row_of_;  // for each layer name, its row in the table
-  // for each parameter, the first and the last layer that reads it, or -1
+  // For each parameter, the first and the last layer that reads it, or -1.
   std::vector<int> first_user_, last_user_;
 };
 

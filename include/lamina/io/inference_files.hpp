@@ -11,7 +11,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The names of the files of an inference model.
 struct inference_files {
   std::string program = "__model__";
-  // the file of all parameters; if empty, there is one file per parameter
+  // The file of all parameters; if empty, there is one file per parameter.
   std::string parameters = "";
 };
 

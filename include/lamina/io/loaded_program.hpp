@@ -401,11 +401,11 @@ class loaded_program {
   program_message message_;
   std::string source_;
   const operator_registry* known_;
-  // for each block, its variables by name
+  // For each block, its variables by name.
   std::vector<std::map<std::string, int, std::less<>>> by_name_;
   std::map<std::int64_t, int> feed_columns_, fetch_columns_;
   std::vector<int> levels_;  // for each variable, its number of LoD levels
-  // for each variable, its message; used only in the constructor
+  // For each variable, its message; used only in the constructor.
   std::vector<const variable_message*> from_;
   program_records made_;
 };

@@ -12,7 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Fluid's `act=`. Each value is the operator of the same name with its default attributes.
+/// The activations that layers take as an option; Fluid: `act=`. Each value means the operator of
+/// the same name with its default attributes.
 enum class activation : std::uint8_t {
   identity,
   relu,
@@ -57,7 +58,7 @@ enum class activation : std::uint8_t {
 
 namespace layer {
 
-/// The operator of an activation; null for identity.
+/// Returns the operator of an activation; null for identity.
 constexpr const operator_schema* operator_of(activation act) {
   switch (act) {
     case activation::relu:
@@ -141,7 +142,8 @@ constexpr const operator_schema* operator_of(activation act) {
   }
 }
 
-/// Appends the operator of an activation to `x`, as a further output of the layer.
+/// Records the operator of an activation of `x`. Returns its output, which is another output of the
+/// layer; for identity, returns x.
 constexpr int apply_activation(layer_helper& layer, activation act, int x) {
   if (act == activation::identity) return x;
   const int y = layer.output_like(x);

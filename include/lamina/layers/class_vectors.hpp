@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/class_vectors.hpp - products with some rows of a trained table, for costs over many
-// classes.
+// lamina/layers/class_vectors.hpp - computes products with some rows of a trained table, for costs
+// over many classes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ struct class_cost_attr {
   param_attr param{};       // options of the table of class vectors; initialised by Xavier
   bool bias = true;         // false: no bias
   param_attr bias_param{};  // options of the biases; initialised with 0
-  bool is_sparse = false;   // gradients have only the rows that were read: selected_rows
-  int seed = 0;             // nce: seed of the samples; 0: the run's seed
+  bool is_sparse = false;   // sparse gradients (selected_rows): only the rows that were read
+  int seed = 0;             // nce: seed of the sampled classes; 0: the seed of the run
   std::string_view name{};
 };
 

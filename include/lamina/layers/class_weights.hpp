@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/class_weights.hpp - costs in which classes have different weights.
+// lamina/layers/class_weights.hpp - weights of classes in a cost.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,11 +23,11 @@ struct weighted_mean_attr {
   std::string_view name{};
 };
 
-/// The weight of each row's class, shape [-1, 1]: `class_weights(label, {1.f, 1.f, 5.f})`, one
-/// weight per class. A label without a weight is an error at run time, except `ignore_index`.
-/// `mean(cost * class_weights(...))` divides by the number of rows, like Keras' class_weight.
-/// `weighted_mean(cost, class_weights(...))` divides by the sum of the weights, like PyTorch's
-/// `weight`.
+/// The weight of the class of each row, shape [-1, 1]: `class_weights(label, {1.f, 1.f, 5.f})` has
+/// one weight per class. Rows with the label `ignore_index` have the weight 0. Any other label
+/// without a weight is an error at run time. `mean(cost * class_weights(...))` divides by the
+/// number of rows, like Keras' class_weight. `weighted_mean(cost, class_weights(...))` divides by
+/// the sum of the weights, like PyTorch's `weight`.
 template <class R, std::size_t N>
 constexpr auto class_weights(variable<std::int64_t, R, 1> label, const float (&weights)[N],
                              const class_weights_attr& attr = {}, int line = __builtin_LINE()) {
@@ -38,7 +38,7 @@ constexpr auto class_weights(variable<std::int64_t, R, 1> label, const float (&w
   const auto known = elementwise_mul(label, cast<std::int64_t>(counts));
   return elementwise_mul(gather(table, known, {}, line), cast<float>(counts), {.name = attr.name});
 }
-/// The same with a constant table of weights.
+/// Does the same for a constant array of weights.
 template <class R, std::size_t N>
 constexpr auto class_weights(variable<std::int64_t, R, 1> label,
                              const std::array<float, N>& weights,
@@ -48,8 +48,8 @@ constexpr auto class_weights(variable<std::int64_t, R, 1> label,
   return class_weights(label, plain, attr, line);
 }
 
-/// The scalar sum(x * weight) / sum(weight). If all weights of a mini-batch are 0, it is 0 / 0 =
-/// NaN, as in PyTorch.
+/// sum(x * weight) / sum(weight), a scalar. If all weights of a mini-batch are 0, the result is 0 /
+/// 0 = NaN, as in PyTorch.
 template <class T, class R, int... D>
 constexpr auto weighted_mean(variable<T, R, D...> x, variable<T, R, D...> weight,
                              const options<weighted_mean_attr, T>& attr = {},

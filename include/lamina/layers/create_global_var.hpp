@@ -14,12 +14,12 @@ struct create_global_var_attr {
   std::string_view name{};
 };
 
-/// Makes a variable of shape [Dims...], or [1] without dimensions. Its initial value is `value`,
-/// and it keeps each value that `store` writes to it, from step to step and from run to run: `auto
-/// rate = create_global_var<float>(main, 0.1, {.name = "rate"})`. It is stored with the model, as a
-/// parameter that no optimizer updates: `model.parameter<"rate">()` reads it on the host, and
-/// `model.set_parameter<"rate">({0.01f})` sets it. The default name is "global_var_0.w_0". A second
-/// call with the same name returns the same variable. Fluid:
+/// Makes a variable of shape [Dims...], or [1] without dimensions. All its elements start as
+/// `value`, and it keeps each value that `store` writes to it, from step to step and from run to
+/// run: `auto rate = create_global_var<float>(main, 0.1, {.name = "rate"})`. The model contains the
+/// variable as a parameter that no optimizer updates: `model.parameter<"rate">()` reads it on the
+/// host, and `model.set_parameter<"rate">({0.01f})` sets it. The default name is
+/// "global_var_0.w_0". A second call with the same name returns the same variable. Fluid:
 /// layers.create_global_var(persistable=True).
 template <element T, int... Dims>
 constexpr auto create_global_var(const block& main, double value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/create_parameter.hpp - a parameter without a layer.
+// lamina/layers/create_parameter.hpp - makes a parameter that does not belong to a layer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,11 +9,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// A parameter of shape [Dims...] that any layer may read: `auto w = create_parameter<float, 64,
-/// 16>(main, {.name = "w"})`. For example, `matmul(x, w)` multiplies by it, and a tied decoder uses
-/// `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of a layer's own
-/// parameter; the default `initializer` is Xavier's. The default name is "create_parameter_0.w_0".
-/// If an earlier parameter has the given name, it is shared. Fluid: layers.create_parameter.
+/// Makes a parameter of shape [Dims...] that any layer may read: `auto w = create_parameter<float,
+/// 64, 16>(main, {.name = "w"})`. For example, `matmul(x, w)` multiplies by it, and a tied decoder
+/// uses `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of the parameters
+/// of layers; the default `initializer` is Xavier's. The default name is "create_parameter_0.w_0".
+/// If an earlier parameter has the given name, returns that parameter. Fluid:
+/// layers.create_parameter.
 template <element T, int... Dims>
 constexpr auto create_parameter(const block& main, const param_attr& attr = {},
                                 int line = __builtin_LINE()) {

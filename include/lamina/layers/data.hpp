@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/data.hpp - the variables that a user feeds.
+// lamina/layers/data.hpp - data layers: the variables that a user feeds.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@ template <element T>
 struct fed_element<T> {
   using type = T;
 };
-/// T, or float if no variable can have elements of type T.
+/// T; if no variable can have elements of type T, float, so that the mistake gives one error.
 template <class T>
 using element_or_float = typename fed_element<T>::type;
 
@@ -44,9 +44,9 @@ constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
 }
 }  // namespace detail
 
-/// An input with one dense array of dimensions Dims per sample: `data<"image", float, 1, 28,
-/// 28>(main)`. Without dimensions it is one number per sample, shape [-1, 1], as for labels. Fluid:
-/// layers.data.
+/// Makes an input with one dense array of dimensions Dims per sample: `data<"image", float, 1, 28,
+/// 28>(main)`. Without dimensions, the input is one number per sample, shape [-1, 1], as for
+/// labels. Fluid: layers.data.
 template <fixed_string Name, class T, int... Dims>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
   static_assert(check<element<T>, gets_type<T>>,

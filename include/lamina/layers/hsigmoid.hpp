@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/hsigmoid.hpp - hierarchical sigmoid: a cost over many classes that computes only
-// log2 of them.
+// lamina/layers/hsigmoid.hpp - hierarchical sigmoid: a cost over N classes that computes only about
+// log2(N) products per row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 
-/// An integer constant [Count] with the elements 1, 2, 4, ...
+/// Makes an integer constant [Count] with the elements 1, 2, 4, ...
 template <int Count>
 constexpr auto powers_of_two(layer_helper& layer) {
   program_builder& b = layer.builder();
@@ -43,12 +43,14 @@ constexpr int bits_of(int number) {
 
 }  // namespace detail
 
-/// -log of the probability of the label's class, one number per row. A class is a leaf of a binary
-/// tree. Its probability is the product of the decisions at the nodes above it, each a sigmoid of x
-/// . w + b. With c = label + Classes, node j of the path is c / 2^(j + 1) - 1 and its decision is
-/// bit j of c, for 0 <= j < floor(log2(c)). A row costs log2(Classes) products instead of Classes.
-/// `x` has one dimension. Parameters: vectors [Classes - 1, width] by Xavier and biases [Classes -
-/// 1, 1] of zeros. Source: Morin and Bengio 2005. Fluid: layers.hsigmoid with the default tree.
+/// -log of the probability of the class of the label, one number per row. Each class is a leaf of a
+/// binary tree. Its probability is the product of the probabilities of the decisions at all nodes
+/// above it; each is a sigmoid of x . w + b, with the vector w and the bias b of the node. Let c =
+/// label + Classes. Node j of the path to the class is c / 2^(j + 1) - 1, and the decision there is
+/// bit j of c, for 0 <= j < floor(log2(c)). So a row needs about log2(Classes) products, and not
+/// Classes. `x` must have one dimension. Parameters: the vectors of the nodes [Classes - 1, width],
+/// initialised by Xavier, and their biases [Classes - 1, 1], initialised with 0. Source: Morin and
+/// Bengio 2005. Fluid: layers.hsigmoid with the default tree.
 template <int Classes, class T, class R, int... D, class U, class S, int... E>
 constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
                         const options<class_cost_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -75,8 +77,8 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto above = elementwise_floordiv(leaf, powers);
     const auto decision = cast<T>(elementwise_mod(above, two));
     const auto node = elementwise_sub(elementwise_floordiv(above, two), one);
-    // After the end of the path the node is -1. The layer then reads another node, whose decision
-    // is multiplied by 0.
+    // Paths differ in length; after the end of a path the node is -1. The layer then reads node 0
+    // and multiplies the cost of its decision by 0.
     const auto seen = elementwise_max(node, none);
     const auto score =
         detail::class_scores<Classes - 1, bits>(layer, x, reshape<bits, 1>(seen), attr, line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/img_conv_group.hpp - several convolutions and then a pooling, the repeated block of
-// VGG.
+// lamina/layers/img_conv_group.hpp - several convolutions followed by a pooling, the block of which
+// VGG networks consist.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,11 +15,11 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of img_conv_group.
 struct img_conv_group_attr {
-  activation act = activation::identity;  // after each convolution
+  activation act = activation::identity;  // activation after each convolution
   pooling_type type = pooling_type::max;  // or pooling_type::average
-  bool batch_norm = false;                // between each convolution and its activation
-  float drop_rate = 0;                    // with batch_norm: dropout after each activation
-  param_attr param{};                     // options of the filters
+  bool batch_norm = false;  // a batch_norm between each convolution and its activation
+  float drop_rate = 0;      // with batch_norm: rate of a dropout after each activation
+  param_attr param{};       // options of the filters
 };
 
 namespace detail {
@@ -49,9 +49,10 @@ struct conv_group<Size, Conv, First, More...> {
 
 }  // namespace detail
 
-/// One convolution of 3 by 3 with padding 1 per element of `Filters`, then pool2d<PoolSize, Pool>:
-/// `img_conv_group<2, lamina::window{.stride = 2}, 64, 64>(image, {.act = lamina::activation::relu,
-/// .batch_norm = true})`. Source: Simonyan and Zisserman 2014. Fluid: nets.img_conv_group.
+/// For each element of `Filters`, a convolution of 3 by 3 with padding 1 and this number of
+/// filters; then pool2d<PoolSize, Pool>: `img_conv_group<2, lamina::window{.stride = 2}, 64,
+/// 64>(image, {.act = lamina::activation::relu, .batch_norm = true})`. Source: Simonyan and
+/// Zisserman 2014. Fluid: nets.img_conv_group.
 template <extent2 PoolSize, window Pool, int... Filters, class T, class R, int C, int H, int W>
 constexpr auto img_conv_group(variable<T, R, C, H, W> x,
                               const options<img_conv_group_attr, T>& attr = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/layer_helper.hpp - the common part of all layers: names, outputs and parameters.
+// lamina/layers/layer_helper.hpp - makes the outputs and parameters of layers, with their names.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,24 +25,26 @@ inline constexpr bool is_tuple<std::tuple<V...>> = true;
 
 }  // namespace detail
 
-/// The options of a layer, as a type that depends on the type of its input: see `dependent`.
+/// The type of the options of a layer. It depends on the type of an input of the layer; `dependent`
+/// says why.
 template <class Attr, class Input>
 using options = dependent<Attr, Input>;
 
-/// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper. The variables
-/// of a layer are numbered: NAME.w_0, NAME.tmp_0. Only one layer has a generated name ("fc_0"), so
-/// its counters are in this object. A user may give several layers one name, so the counters of
-/// such a name are in the builder.
+/// Makes the variables of one layer, with names by Fluid's rules. The variables of a layer are
+/// numbered: NAME.w_0, NAME.tmp_0. A generated name ("fc_0") belongs to one layer, so this object
+/// has its counters. A user may give several layers the same name, so the builder has the counters
+/// of such a name. Fluid: LayerHelper.
 class layer_helper {
  public:
   constexpr layer_helper(program_builder& b, const char* key, std::string_view user = {})
       : b_(b), name_(b.layer_name(key, user)) {}
 
   constexpr program_builder& builder() { return b_; }
-  /// Index of the layer's name.
+  /// Returns the index of the name of the layer.
   constexpr int name() const { return name_; }
 
-  /// Makes an output "<name>.tmp_N" whose shape is in the pool.
+  /// Makes an output "<name>.tmp_N". `shape` is the position of its shape in the builder's list of
+  /// dims.
   constexpr int output(int shape, int rank, int rows, dtype type) {
     return b_.add_variable(name_, ".tmp_", next(".tmp", tmp_), shape, rank, rows, type);
   }
@@ -59,15 +61,16 @@ class layer_helper {
     return output(v.dims, v.rank, v.rows, v.type);
   }
 
-  /// Marks v as the layer's last output, which `activation<"name">()` finds. Returns v.
+  /// Marks v as the output of the layer, which `activation<"name">()` returns. Returns v.
   template <class V>
   constexpr V returns(V v) {
     b_.names.items[name_].output = v.id;
     return v;
   }
 
-  /// Makes a parameter "<name>.w_N" (or .b_N), or returns the existing one that `attr` names. Its
-  /// initial value is recorded once, in the startup program.
+  /// Makes a parameter "<name>.w_N" (or .b_N). If `attr` has the name of an existing parameter,
+  /// returns that parameter. The operator that computes the initial value is recorded once, in the
+  /// startup program.
   template <std::size_t Rank>
   constexpr int parameter(const param_attr& attr, const char* suffix, const int (&extent)[Rank],
                           dtype type, const initializer& otherwise, int line) {
@@ -108,8 +111,9 @@ class layer_helper {
     return v;
   }
 
-  /// Checks a param_attr. The default is accepted at once, because the compiler limits the steps of
-  /// a program's recording.
+  /// Checks a param_attr and records a mistake if a value is out of its range. The default values
+  /// are accepted first, because the compiler limits the number of steps for the recording of a
+  /// program.
   constexpr void require_options(const param_attr& attr, int line) {
     constexpr float most = 3.402823466e38f;
     const lamina::initializer& init = attr.initializer;
@@ -134,8 +138,9 @@ class layer_helper {
         "param_attr: gradient_clip: norm >= 0");
   }
 
-  /// Makes an unnamed persistable int64 variable [extent] that is not a parameter: a statistic that
-  /// starts at 0 and is kept from batch to batch. Fluid: create_global_variable.
+  /// Makes a persistable int64 variable [extent] with a generated name: a statistic that starts at
+  /// 0 and keeps its value from mini-batch to mini-batch. It is not a parameter. Fluid:
+  /// create_global_variable.
   constexpr int counter(int extent) {
     const int v = b_.add_variable(b_.layer_name("_generated_var", {}), "", -1, b_.shape(extent), 1,
                                   once::domain, dtype::int64);
@@ -183,9 +188,9 @@ class layer_helper {
                 rank);
   }
 
-  /// Checks the options of a shared parameter. A layer that only names it shares it unchanged. A
-  /// layer that sets more options must set the same ones as the first layer, because others would
-  /// have no effect.
+  /// Checks the options of a layer for a parameter that it shares. A layer may give only the name.
+  /// If it sets other options, they must equal the options of the first layer, because they would
+  /// have no effect; otherwise a mistake is recorded.
   constexpr void check_agreement(int known, const param_attr& attr, int line) {
     if (b_.variables[known].kind != variable_kind::parameter) return;
     const bool by_layer = attr.initializer.kind == initializer_kind::by_layer;
@@ -218,9 +223,10 @@ class layer_helper {
     return same;
   }
 
-  // Returns the range or the deviation of xavier or msra; msra uses only the fan-in. Fans are
-  // computed as in Fluid: for a matrix they are its two dimensions, and for a filter channels times
-  // kernel size.
+  // Returns the range (uniform) or the standard deviation (normal) of the initializers xavier and
+  // msra; msra uses only the fan-in. The fan-in and fan-out are computed as in Fluid: for a matrix
+  // they are its two dimensions; for a filter they are the numbers of input and output channels
+  // times the size of the kernel.
   static constexpr double deviation(const initializer& init, const int* extent, int rank) {
     double fan_in = 1, fan_out = 1;
     if (rank == 1) fan_in = fan_out = extent[0];
@@ -301,7 +307,7 @@ class layer_helper {
     b_.startup.push({&schema, at, at, at + 1, attributes, 0, op_role::forward});
   }
 
-  // Computes a square root by Newton's method, because std::sqrt is not constexpr in C++20.
+  // Returns the square root of x by Newton's method, because std::sqrt is not constexpr in C++20.
   static constexpr double root(double x) {
     double r = x > 1 ? x : 1;
     for (int i = 0; i < 40; ++i) {
@@ -317,8 +323,8 @@ class layer_helper {
   int tmp_ = 0, weight_ = 0, bias_ = 0;
 };
 
-/// Records a mistake if two inputs of a layer belong to different programs, or one of them belongs
-/// to a closed block.
+/// Records a mistake if two inputs of a layer belong to different programs, or if one of them
+/// belongs to a block whose recording has ended.
 template <class A, class B>
 constexpr void require_one_program(const A& a, const B& b, int line) {
   if (a.builder != b.builder)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/layers/nce.hpp - noise-contrastive estimation: a cost over many classes that computes only
-// some sampled classes.
+// the class of the label and some sampled classes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,13 +22,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Noise-contrastive estimation, one cost per row: distinguishes the label's class from `Samples`
-/// classes that are drawn for each row, all with equal probability. For a class, let o =
-/// sigmoid(x . w + b); let e = Samples / Classes. The cost is
+/// Noise-contrastive estimation, one cost per row. It distinguishes the class of the label from
+/// `Samples` classes that are drawn for each row, all classes with equal probability. For a class
+/// with the vector w and the bias b, let o = sigmoid(x . w + b), and let e = Samples / Classes. The
+/// cost is
 ///   -log(o / (o + e)) of the label - the sum of log(e / (o + e)) of the samples
-/// `x` has one dimension. Parameters: vectors [Classes, width] by Xavier and biases [Classes, 1] of
-/// zeros. Source: Gutmann and Hyvarinen 2010, Mnih and Teh 2012. Fluid: layers.nce with the sampler
-/// "uniform".
+/// `x` must have one dimension. Parameters: the vectors of the classes [Classes, width],
+/// initialised by Xavier, and their biases [Classes, 1], initialised with 0. Source: Gutmann and
+/// Hyvarinen 2010, Mnih and Teh 2012. Fluid: layers.nce with the sampler "uniform".
 template <int Classes, int Samples = 10, class T, class R, int... D, class U, class S, int... E>
 constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
                    const options<class_cost_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -44,7 +45,8 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
   if constexpr (fits && enough) {
     require_one_program(x, label, line);
     layer_helper layer(*x.builder, "nce", attr.name);
-    // Rounds down. The product with Classes may be rounded up to Classes itself, so it is limited.
+    // The cast rounds down. A random number just below 1, times Classes, may be rounded to Classes,
+    // so the number is limited before.
     const auto drawn = uniform_random_batch_size_like<Samples>(
         x, {.min = 0, .max = static_cast<float>(Classes), .seed = attr.seed});
     const auto sampled = cast<std::int64_t>(clip(drawn, 0, static_cast<float>(Classes) - 1));
@@ -52,8 +54,8 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto score = detail::class_scores<Classes, 1 + Samples>(layer, x, ids, attr, line);
     constexpr double expected = static_cast<double>(Samples) / Classes;
     block here{x.builder, x.builder->current_block};
-    // With d = log o - log e, the cost of the label is log(1 + e^-d) and that of a sample log(1 +
-    // e^d).
+    // With d = log o - log e, the cost of the label is log(1 + exp(-d)), and the cost of a sample
+    // is log(1 + exp(d)).
     const auto constant = log(fill_constant<float>(here, expected));
     const auto d = split<sections<1, Samples>>(elementwise_sub(logsigmoid(score), constant));
     const auto of_label = softplus(scale(std::get<0>(d), -1));

@@ -20,10 +20,10 @@ struct npair_loss_attr {
   std::string_view name{};
 };
 
-/// The mean over the rows of in_batch_cross_entropy(anchor, positive, labels), plus 0.25 l2_reg
-/// times the mean of |anchor_i|^2 + |positive_i|^2: the cost of one mini-batch of pairs. The cost
-/// of a row depends on all rows of the mini-batch, so only one thread can train it. Source: Sohn
-/// 2016. Fluid: layers.npair_loss.
+/// The cost of one mini-batch of pairs, a scalar: the mean over the rows of
+/// in_batch_cross_entropy(anchor, positive, labels), plus 0.25 l2_reg times the mean of
+/// |anchor_i|^2 + |positive_i|^2. The cost of a row depends on all rows of the mini-batch, so only
+/// one thread can train a program with this cost. Source: Sohn 2016. Fluid: layers.npair_loss.
 template <class X, class Y, class L>
 constexpr auto npair_loss(X anchor, Y positive, L labels,
                           const options<npair_loss_attr, X>& attr = {},

@@ -9,7 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
-/// Records an operator of one variable, whose Out has the shape and type of X.
+/// Records an operator with one input X and one output Out, which has the shape and type of X.
+/// Returns Out.
 template <class Op, class V>
 constexpr V same_shape(V x, const char* key, std::string_view name, int attributes = -1) {
   layer_helper layer(*x.builder, key, name);
@@ -18,7 +19,7 @@ constexpr V same_shape(V x, const char* key, std::string_view name, int attribut
   return layer.returns(V{x.builder, y});
 }
 
-/// Records an operator with one duplicable input slot.
+/// Records an operator with one input slot, which holds `count` variables, and one output.
 constexpr void add_joining(program_builder& b, const operator_schema& schema, const int* inputs,
                            int count, int output, int attributes = -1) {
   operator_desc op = b.begin(schema);
@@ -30,7 +31,7 @@ constexpr void add_joining(program_builder& b, const operator_schema& schema, co
   b.operators.push(op);
 }
 
-/// Records an operator with one duplicable output slot.
+/// Records an operator with one input, and one output slot, which holds `count` variables.
 constexpr void add_splitting(program_builder& b, const operator_schema& schema, int input,
                              const int* outputs, int count, int attributes = -1) {
   operator_desc op = b.begin(schema);
@@ -42,8 +43,8 @@ constexpr void add_splitting(program_builder& b, const operator_schema& schema, 
   b.operators.push(op);
 }
 
-/// Makes Fluid's XShape output: it has no elements and the shape [0, shape of x], from which a
-/// gradient operator learns the shape of x.
+/// Makes the output XShape of Fluid. It has no elements; its shape is [0, shape of x], and the
+/// gradient operator gets the shape of x from it.
 constexpr int shape_output(layer_helper& layer, int x) {
   program_builder& b = layer.builder();
   const variable_desc v = b.variables[x];
@@ -57,7 +58,7 @@ constexpr int shape_output(layer_helper& layer, int x) {
   return made;
 }
 
-/// Marks an output through which no gradient flows; returns it.
+/// Marks a variable so that no gradient flows through it. Returns the variable.
 constexpr int without_gradient(layer_helper& layer, int variable) {
   layer.builder().variables[variable].stop_gradient = true;
   return variable;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/record.hpp - records any operator by its slots and attributes, for programs that
-// come from files and for operators without a layer.
+// lamina/layers/record.hpp - records an operator by its slots and attributes. It is for programs
+// that were converted from files, and for operators without a layer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,7 @@ struct slot_inputs {
   std::string_view slot;
   std::array<int, N> ids;
 };
-/// Sets the variables of an input slot: `in("X", x)`, or `in("X", x, y)` for a slot that takes
-/// several.
+/// Sets the variables of an input slot: `in("X", x)`, or `in("X", x, y)` for a slot that is a list.
 template <class... V>
 constexpr slot_inputs<sizeof...(V)> in(std::string_view slot, const V&... variables) {
   return {slot, {variables.id...}};
@@ -31,13 +30,13 @@ struct set_attribute {
   std::string_view name;
   Value value;
 };
-/// Sets the value of an attribute: `set("axis", 1)`, `set("mode", "all")`, or a list, `set("shape",
-/// std::array{2, 3})`.
+/// Sets the value of an attribute: `set("axis", 1)`, `set("mode", "all")`, or, for a list,
+/// `set("shape", std::array{2, 3})`.
 template <class Value>
 constexpr set_attribute<Value> set(std::string_view name, Value value) {
   return {name, value};
 }
-/// Sets the text of an attribute.
+/// Sets an attribute that is a text.
 constexpr set_attribute<std::string_view> set(std::string_view name, const char* value) {
   return {name, value};
 }
@@ -46,7 +45,7 @@ template <class... V>
 struct slot_outputs {
   std::string_view slot;
 };
-/// Makes new variables of type V in an output slot: `out<variable<float, batch, 8>>("Out")`.
+/// Makes new variables of the types V for an output slot: `out<variable<float, batch, 8>>("Out")`.
 template <class... V>
 constexpr slot_outputs<V...> out(std::string_view slot) {
   return {slot};
@@ -56,7 +55,7 @@ struct slot_targets {
   std::string_view slot;
   std::array<int, N> ids;
 };
-/// Names existing variables for an output slot, to which the operator writes: `into("Out", x)`.
+/// Makes the operator write an output slot to existing variables: `into("Out", x)`.
 template <class... V>
 constexpr slot_targets<sizeof...(V)> into(std::string_view slot, const V&... variables) {
   return {slot, {variables.id...}};
@@ -64,11 +63,12 @@ constexpr slot_targets<sizeof...(V)> into(std::string_view slot, const V&... var
 
 namespace detail {
 
-/// The state of one call of record(): finds the part that names a slot or an attribute.
+/// The state of one call of record(). It finds the argument of record() that names a slot or an
+/// attribute.
 struct operator_recorder {
   layer_helper& layer;
   program_builder& b;
-  bool known = true;  // whether each part names a slot or an attribute of the operator
+  bool known = true;  // whether each argument names a slot or an attribute of the operator
 
   template <class... V>
   constexpr std::tuple<V...> made(const slot_outputs<V...>&) {
@@ -79,7 +79,7 @@ struct operator_recorder {
     return {};
   }
 
-  // Returns the variables of a part if it names the slot.
+  // If an argument of record() names the slot, appends its variables and returns true.
   template <std::size_t N, class Made>
   constexpr bool ids_of(const slot_inputs<N>& part, const Made&, std::string_view slot, bool input,
                         constexpr_vector<int>& ids) {
@@ -138,8 +138,8 @@ inline constexpr bool is_attribute<set_attribute<Value>> = true;
 
 }  // namespace detail
 
-/// Makes a variable of type V that no operator has computed yet, for the bodies of record_block,
-/// which write it by into().
+/// Makes a variable of type V that no operator has written yet. The body of a record_block can
+/// write it by into().
 template <class V>
 constexpr V declare(const block& main, std::string_view name) {
   layer_helper layer(*main.builder, "declare", name);
@@ -147,12 +147,13 @@ constexpr V declare(const block& main, std::string_view name) {
 }
 
 /// Records one operator: `record<lamina::operators::lrn>(main, "lrn_0", in("X", x), set("n", 3),
-/// out<variable<float, batch, 8, 5, 5>>("Out"))`. `Op` is the operator's definition. The parts name
-/// its slots and attributes; other slots are empty, and other attributes have their defaults.
-/// Results have the shapes and rows given by `out`, which are not checked. Returns the new
-/// variables, one or a tuple, under the given name. Prefer a layer if the operator has one;
-/// imported programs use this function for the others. A name that the operator does not have is an
-/// error. Fluid: LayerHelper.append_op.
+/// out<variable<float, batch, 8, 5, 5>>("Out"))`. `Op` is the definition of the operator. The
+/// arguments after the name set its slots and attributes; all other slots are empty, and all other
+/// attributes have their defaults. The new variables have the types that are given to `out`;
+/// whether the operator makes such shapes is not checked. Returns the new variable, or a tuple of
+/// several; their names begin with `name`. If the operator has a layer, the layer is better,
+/// because it checks its inputs. A slot or attribute that the operator does not have is an error.
+/// Fluid: LayerHelper.append_op.
 template <class Op, class... Part>
 constexpr auto record(const block& main, std::string_view name, const Part&... parts) {
   program_builder& b = *main.builder;

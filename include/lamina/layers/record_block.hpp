@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/record_block.hpp - records a loop or a branch of a program from a file: the body
-// writes variables, not handles.
+// lamina/layers/record_block.hpp - records a loop or a branch of a program from a file. Its body
+// changes variables, while the bodies of while_loop and conditional_block return handles.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,10 +13,11 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Records an operator that runs a block, `while_block` or `conditional_block`, as in programs from
-/// files. The body is recorded once; it changes outer variables by writing to them with
-/// `record<...>(body, ..., into("Out", x))`. `flag` is the operator's second attribute: is_test of
-/// a loop, is_scalar_condition of a branch. Handles are not carried to the next iteration. Programs
-/// that are written by hand use layer::while_loop and layer::conditional_block, which carry them.
+/// files. The body is recorded once; it changes variables outside of the body with
+/// `record<...>(body, ..., into("Out", x))`. `flag` is the second attribute of the operator:
+/// is_test of a loop, is_scalar_condition of a branch. After an iteration, a handle still means the
+/// same variable. In programs that are written by hand, layer::while_loop and
+/// layer::conditional_block are easier, because they pass values from iteration to iteration.
 /// Fluid: While, ConditionalBlock.
 template <class Op, class Condition, class Body>
 constexpr void record_block(const block& main, std::string_view name, const Condition& condition,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/record_rows.hpp - rows that a mask selects, in programs from files.
+// lamina/layers/record_rows.hpp - the types of rows that a mask selects, for programs from files.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The key of rows that have a name: `chosen<batch, row_key<"positive">>`.
+/// A name for rows that a mask selects: `chosen<batch, row_key<"positive">>`.
 template <fixed_string Name>
 struct row_key {
   static constexpr auto name = Name;
@@ -18,9 +18,9 @@ struct row_key {
 
 namespace layer {
 
-/// Opens the rows R = chosen<Of, row_key<"name">>, which record<split_lod_tensor> makes, so that
-/// variables of the following operators may have them. Programs that are written by hand use
-/// layer::if_else, which opens its rows itself.
+/// Declares the rows R = chosen<Of, row_key<"name">>, so that results of later operators may have
+/// these rows; record<split_lod_tensor> makes them. Programs that are written by hand do not need
+/// it, because layer::if_else declares its rows.
 template <row_domain R>
 constexpr void open_rows(const block& main) {
   program_builder& b = *main.builder;

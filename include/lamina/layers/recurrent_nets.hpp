@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/recurrent_nets.hpp - recurrent layers including their input products, in one
-// direction or both. Source: the networks of PaddlePaddle v2.
+// lamina/layers/recurrent_nets.hpp - recurrent layers with the products of their inputs, in one
+// direction or in both. Source: the networks of PaddlePaddle v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,10 +15,10 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of simple_lstm and simple_gru.
 struct simple_rnn_attr {
-  bool is_reverse = false;  // runs from the last element of each sequence to the first
+  bool is_reverse = false;  // whether it runs from the last element of each sequence to the first
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
-  recurrent_activation activation = recurrent_activation::tanh;  // of candidates, and of the cells
-                                                                 // of an LSTM
+  recurrent_activation activation = recurrent_activation::tanh;  // of the candidates, and of the
+                                                                 // cells of an LSTM
   param_attr param{};                                            // options of the input's weight
   param_attr recurrent_param{};                                  // options of the recurrent weight
   param_attr bias_param{};                                       // options of the recurrent bias
@@ -33,8 +33,8 @@ struct bidirectional_attr {
   std::string_view name{};
 };
 
-/// An LSTM with peepholes over fc<4 * Size>(x) without a bias. Returns its hidden states, of width
-/// Size. v2: simple_lstm.
+/// An LSTM with peepholes; its gates are computed from fc<4 * Size>(x) without a bias. Returns the
+/// hidden states, a row [Size] per element. v2: simple_lstm.
 template <int Size, class T, class R, int... D>
 constexpr auto simple_lstm(variable<T, R, D...> x, const options<simple_rnn_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
@@ -54,7 +54,8 @@ template <any_value...>
 constexpr no_match<simple_rnn_attr> simple_lstm(...) = delete;  // call simple_lstm<32>(x)
 #endif
 
-/// A GRU over fc<3 * Size>(x) without a bias. Returns its states, of width Size. v2: simple_gru.
+/// A GRU; its gates are computed from fc<3 * Size>(x) without a bias. Returns the states, a row
+/// [Size] per element. v2: simple_gru.
 template <int Size, class T, class R, int... D>
 constexpr auto simple_gru(variable<T, R, D...> x, const options<simple_rnn_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
@@ -75,8 +76,8 @@ constexpr no_match<simple_rnn_attr> simple_gru(...) = delete;  // call simple_gr
 
 namespace detail {
 
-/// Concatenates the results of both directions: the states of each element, or the last state of
-/// each direction.
+/// Concatenates the results of both directions: with WholeSequence the states of each element,
+/// otherwise the last state of each direction.
 template <bool WholeSequence, class V>
 constexpr auto join_directions(V forward, V backward, std::string_view name, int line) {
   if constexpr (WholeSequence)
@@ -97,8 +98,8 @@ constexpr simple_rnn_attr direction(const bidirectional_attr& attr, bool backwar
 }  // namespace detail
 
 /// Two simple_lstm of width Size, one in each direction. The result has one row [2 * Size] per
-/// sequence: the forward state after its last element, followed by the backward state after its
-/// first element. With WholeSequence it has one row per element. v2:
+/// sequence: the forward state after the last element, followed by the backward state after the
+/// first element. With WholeSequence, the result has one row [2 * Size] per element. v2:
 /// bidirectional_lstm(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_lstm(variable<T, R, D...> x,
@@ -109,7 +110,7 @@ constexpr auto bidirectional_lstm(variable<T, R, D...> x,
       simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-/// Two simple_gru of width Size, one in each direction, with the same kind of result as
+/// Two simple_gru of width Size, one in each direction. The result has the shape of the result of
 /// bidirectional_lstm. v2: bidirectional_gru(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_gru(variable<T, R, D...> x,

@@ -21,8 +21,8 @@ constexpr auto conv_bn(variable<T, R, C, H, W> x, activation act = activation::r
 
 namespace detail {
 
-/// The shortcut of a residual block: x itself, or a convolution of 1 by 1 if the block changes the
-/// shape.
+/// The shortcut of a residual block: x, or, if the block changes the shape, a convolution of x of 1
+/// by 1.
 template <int Filters, int Stride, class T, class R, int C, int H, int W>
 constexpr auto shortcut(variable<T, R, C, H, W> x, int line) {
   if constexpr (C == Filters && Stride == 1)
@@ -41,9 +41,9 @@ constexpr V add_relu(V a, V b) {
 
 }  // namespace detail
 
-/// relu(x + conv_bn(conv_bn(x))) with two convolutions of 3 by 3; the first one has the stride. If
-/// the shape changes, a convolution of 1 by 1 of x replaces x in the sum. Source: He et al. 2015,
-/// figure 5 (left). PaddlePaddle's book: basicblock.
+/// relu(x + conv_bn(conv_bn(x))) with two convolutions of 3 by 3; the first has the stride
+/// `Stride`. If the shape changes, a convolution of 1 by 1 of x replaces x in the sum. Source: He
+/// et al. 2015, figure 5 (left). PaddlePaddle's book: basicblock.
 template <int Filters, int Stride = 1, class T, class R, int C, int H, int W>
 constexpr auto basic_block(variable<T, R, C, H, W> x, int line = __builtin_LINE()) {
   const auto first =

@@ -8,7 +8,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Whether V holds one id per row: int64 or int32, inner dimension 1.
+/// Whether V is the type of a variable with one id per row, that is, of shape [-1, 1] and type
+/// int64 or int32.
 template <class V>
 inline constexpr bool one_id_a_row = false;
 template <class R>

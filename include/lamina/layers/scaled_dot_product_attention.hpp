@@ -21,7 +21,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// A variable as an option; its type is checked where the layer is recorded.
+/// A variable of any type as an option. The layer checks its type when the layer is recorded.
 struct mask_variable {
   program_builder* builder = nullptr;
   int id = -1;
@@ -34,15 +34,15 @@ struct mask_variable {
 /// Options of scaled_dot_product_attention. M is the number of keys, L the number of queries.
 struct scaled_dot_product_attention_attr {
   float dropout_rate = 0;   // dropout of the attention weights
-  bool causal = false;      // a query sees the keys up to its own position; M = L
-  mask_variable lengths{};  // int64 [-1, 1]: a query sees this many keys, the first ones
-  mask_variable mask{};     // 1: a query sees a key, 0: not; [-1, M], [L, M] or [-1, L, M]
+  bool causal = false;      // a query sees the keys up to its own position; requires M = L
+  mask_variable lengths{};  // int64 [-1, 1]: a query sees only this number of keys, the first ones
+  mask_variable mask{};     // 1: a query sees a key, 0: not; shape [-1, M], [L, M] or [-1, L, M]
   std::string_view name{};
 };
 
 namespace detail {
 
-/// Splits [positions, width] into one matrix per head.
+/// Splits [positions, width] into one matrix [positions, width / Heads] per head.
 template <int Heads, class T, class R, int L, int W>
 constexpr auto heads_of(variable<T, R, L, W> x) {
   return transpose<0, 2, 1, 3>(reshape<L, Heads, W / Heads>(x));
@@ -54,8 +54,9 @@ constexpr auto causal_mask(const block& here) {
   for (int i = 0; i < L; ++i) visible[i] = i + 1;
   return sequence_mask<L, T>(assign_value<L>(here, visible));
 }
-/// Returns a mask [-1, L, M] for scores [-1, L, M] or [-1, Heads, L, M]; an empty handle unless it
-/// is `recorded`.
+/// Repeats a mask [-1, L, M] for all heads, so that it has the shape of the scores, [-1, Heads, L,
+/// M]; with one head, returns the mask. Records nothing, and returns an empty handle, unless
+/// `recorded`.
 template <int Heads, class T, class R, int L, int M>
 constexpr auto mask_of_heads(variable<T, R, L, M> mask, bool recorded) {
   if constexpr (Heads == 1)
@@ -64,16 +65,16 @@ constexpr auto mask_of_heads(variable<T, R, L, M> mask, bool recorded) {
     return recorded ? expand<1, Heads, 1, 1>(reshape<1, L, M>(mask))
                     : variable<T, R, Heads, L, M>{mask.builder, -1};
 }
-/// Replaces scores where the mask is 0, so that the softmax gives them a weight of 0, whatever they
-/// were.
+/// Replaces the scores where the mask is 0 by a low number, so that the softmax gives them a weight
+/// of 0, whatever the scores were.
 template <class S, class M>
 constexpr auto hidden_scores(S scores, M mask) {
   // Not -infinity, which check_nan would report.
   constexpr double low = 3e38;
   return elementwise_keep(scores, mask) + scale(mask, low, {.bias = -low});
 }
-/// Whether variable `id` has this type and shape, with the rows of `like` or, without Rows, no
-/// rows.
+/// Whether variable `id` has the element type T and the dimensions D. With Rows, it must have the
+/// rows of variable `like`; otherwise it must have no rows.
 template <class T, bool Rows, int... D>
 constexpr bool is_mask(const program_builder& b, int id, int like) {
   const variable_desc& v = b.variables.items[id];
@@ -85,7 +86,7 @@ constexpr bool is_mask(const program_builder& b, int id, int like) {
     if (b.dims.items[v.dims + i + (Rows ? 1 : 0)] != dims[i]) return false;
   return true;
 }
-/// Computes x^-1/2 by Newton's method.
+/// Returns x^-1/2, computed by Newton's method.
 constexpr double inverse_root(double x) {
   double root = 1;
   while (root * root * x > 2) root /= 2;
@@ -95,17 +96,18 @@ constexpr double inverse_root(double x) {
 
 }  // namespace detail
 
-/// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of the values [M,
-/// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
-/// keys and values each pass through an fc that keeps their width, and are split into Heads parts.
-/// Each part attends separately, and the results are concatenated. With `causal`, the average is
-/// over the values up to the position of the query. `lengths` and `mask` also hide keys; a key is
-/// visible if none of them hides it. A hidden key has a weight of 0: neither it nor its value has
-/// an influence, even if they are NaN or infinite, and both get a gradient of 0. The result of a
-/// query without visible keys is 0. Masks are 0 or 1, get no gradient, and apply to all heads.
-/// Result: [L, V]. Parameters of several heads: three weights and biases, of queries, keys and
-/// values; with a name w_0, w_1 and w_2 of that name, else those of three fc. Source: Vaswani et
-/// al. 2017. Fluid: nets.scaled_dot_product_attention.
+/// softmax(q k^T / sqrt(width of a head)) v. The result [L, V] has, for each of the queries [L, W],
+/// the average of the values [M, V], weighted by the products of the query with the keys [M, W].
+/// With several heads, queries, keys and values each pass through an fc that keeps their width, and
+/// are split into Heads parts. Attention is computed for each part separately, and the results are
+/// concatenated. The options `causal`, `lengths` and `mask` hide keys from queries; a query sees a
+/// key if none of them hides it. A hidden key has a weight of 0: neither the key nor its value
+/// influences the result, even if they are NaN or infinite, and both get a gradient of 0. The
+/// result of a query that sees no key is 0. Masks must be 0 or 1; they get no gradient and apply to
+/// all heads. Parameters with several heads: a weight and a bias each for queries, keys and values.
+/// With the option `name`, they are w_0, w_1, w_2 and b_0, b_1, b_2 of this name, otherwise they
+/// are the parameters of three fc. Source: Vaswani et al. 2017. Fluid:
+/// nets.scaled_dot_product_attention.
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
 constexpr auto scaled_dot_product_attention(
@@ -147,7 +149,8 @@ constexpr auto scaled_dot_product_attention(
       require(attr.mask, alone || shared || detail::is_mask<T, true, L, M>(b, mask, queries.id),
               "scaled_dot_product_attention: mask: [-1, keys], [queries, keys] or [-1, queries, "
               "keys] of the type of the queries");
-    // Combines the masks into one that is the same for all rows, and one that differs between rows.
+    // Combines the masks into two: one that is the same for all rows, and one that differs between
+    // rows.
     variable<T, once, L, M> alike{&b, -1};
     auto by_row = detail::mask_of_heads<heads>(variable<T, R, L, M>{&b, -1}, false);
     const auto all = [](auto& of, auto more) { of = of.id < 0 ? more : elementwise_mul(of, more); };

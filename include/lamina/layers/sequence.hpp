@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/sequence.hpp - the sequences that a user feeds.
+// lamina/layers/sequence.hpp - data layers of sequences that a user feeds.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The row domain of nested_sequence<Name>: elements of sequences of sequences. The middle level,
-/// with one row per inner sequence, is `nested_tokens<Name>::parent`.
+/// The row domain of nested_sequence<Name>: one row per element of the inner sequences. Its parent,
+/// `nested_tokens<Name>::parent`, has one row per inner sequence.
 template <fixed_string Name>
 using nested_tokens = tokens<Name, tokens<joined(Name, fixed_string("/sequences"))>>;
 
@@ -27,9 +27,9 @@ constexpr auto feed_sequence(const block& main, int line) {
 }
 }  // namespace detail
 
-/// An input with one sequence per sample, of any length, including 0: `sequence<"words",
-/// std::int64_t>(main)` has the rows tokens<"words">. Each element is an array of dimensions Dims
-/// or, without dimensions, one number. Fluid: layers.data(lod_level=1).
+/// Makes an input with one sequence per sample; a sequence may have any length, including 0.
+/// `sequence<"words", std::int64_t>(main)` has the rows tokens<"words">. Each element is an array
+/// of dimensions Dims; without dimensions, it is one number. Fluid: layers.data(lod_level=1).
 template <fixed_string Name, class T, int... Dims>
 constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
   static_assert(check<element<T>, gets_type<T>>,
@@ -38,9 +38,9 @@ constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
                                                                                          line);
 }
 
-/// An input with one element per element of `like`, in sequences of the same lengths:
-/// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. If a feed's sequences have
-/// other lengths, an error is thrown at run time.
+/// Makes an input whose sequences have the lengths of the sequences of `like`: `sequence<"tags",
+/// std::int64_t>(words)` has the rows of `words`. At run time, feeding sequences of other lengths
+/// throws lamina::error.
 template <fixed_string Name, class T, int... Dims, class U, class R, int... E>
 constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) {
   static_assert(check<is_tokens<R>, gets_type<variable<U, R, E...>>>,
@@ -51,8 +51,8 @@ constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) 
   return detail::feed_sequence<Name, detail::element_or_float<T>, R, Dims...>(main, line);
 }
 
-/// An input with one sequence of sequences per sample, such as the words of the sentences of a
-/// document. Its rows are nested_tokens<Name>. Fluid: layers.data(lod_level=2).
+/// Makes an input with one sequence of sequences per sample, such as the words of the sentences of
+/// a document. Its rows are nested_tokens<Name>. Fluid: layers.data(lod_level=2).
 template <fixed_string Name, class T, int... Dims>
 constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {
   static_assert(check<element<T>, gets_type<T>>,

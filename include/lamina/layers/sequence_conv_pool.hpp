@@ -21,9 +21,9 @@ struct sequence_conv_pool_attr {
   std::string_view name{};  // name of the convolution
 };
 
-/// sequence_pool(sequence_conv(x)): NumFilters numbers per sequence, by default the largest result
-/// of each filter over FilterSize rows. It is the text classifier of Kim (2014), Convolutional
-/// Neural Networks for Sentence Classification. Fluid: nets.sequence_conv_pool.
+/// sequence_pool(sequence_conv(x)), a row [NumFilters] per sequence. By default, it is the largest
+/// result of each filter over all windows of FilterSize elements. Source: Kim 2014, "Convolutional
+/// Neural Networks for Sentence Classification". Fluid: nets.sequence_conv_pool.
 template <int NumFilters, int FilterSize, class T, class R, int... D>
 constexpr auto sequence_conv_pool(variable<T, R, D...> x,
                                   const options<sequence_conv_pool_attr, T>& attr = {},

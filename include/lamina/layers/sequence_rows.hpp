@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/sequence_rows.hpp - conversions of row domains in the types of sequence layers.
+// lamina/layers/sequence_rows.hpp - changes the row domains in the types of variables, for sequence
+// layers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,12 +32,12 @@ struct with_rows_of<R, variable<T, S, D...>> {
 
 }  // namespace detail
 
-/// The row domain with one row per sequence of R. It is R itself if R has no sequences, so that one
-/// mistake gives one error.
+/// The row domain with one row per sequence of R. If R has no sequences, it is R, so that this
+/// mistake gives only one error.
 template <class R>
 using parent_rows = typename detail::parent_rows_of<R>::type;
 
-/// The handle type V with row domain R instead of its own.
+/// The handle type V, with row domain R in place of the row domain of V.
 template <class R, class V>
 using with_rows = typename detail::with_rows_of<R, V>::type;
 

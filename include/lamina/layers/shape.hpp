@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/shape.hpp - whole shapes as values, and the handle types that they describe. Layers
-// count dimensions like Fluid: in a variable with rows, dimension 0 is the number of rows, -1.
+// lamina/layers/shape.hpp - whole shapes as values, and the handle types of such shapes. A whole
+// shape counts dimensions as Fluid does: if a variable has rows, dimension 0 is the number of rows,
+// given as -1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,21 +10,22 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// A whole shape; a leading -1 represents a number of rows that is known at run time.
+/// A whole shape. If the first dimension is -1, it is a number of rows that is known only at run
+/// time.
 struct extents {
   static constexpr int most = 8;
   int rank;
   int at[most];
 
   constexpr bool operator==(const extents&) const = default;
-  /// Whether the first dimension is a run-time number of rows.
+  /// Whether the first dimension is a number of rows.
   constexpr bool has_rows() const { return rank > 0 && at[0] < 0; }
   /// Appends a dimension.
   constexpr void push(int extent) {
     if (rank < most) at[rank++] = extent;
   }
-  /// The product of the dimensions [begin, end). It is negative if the number of rows is among
-  /// them.
+  /// Returns the product of the dimensions [begin, end); it is negative if the number of rows is
+  /// among them.
   constexpr int product(int begin, int end) const {
     int size = 1;
     for (int i = begin; i < end; ++i) size *= at[i];
@@ -32,7 +34,7 @@ struct extents {
 };
 
 namespace detail {
-// A loop instead of a pack in braces, because nvcc drops a pack inside nested braces.
+// This is a loop and not a pack in braces, because nvcc drops a pack inside of nested braces.
 template <class T, class R, int... D>
 constexpr extents extents_of(const variable<T, R, D...>*) {
   const int inner[] = {D..., 0};
@@ -59,7 +61,7 @@ template <class V>
 inline constexpr extents whole_shape = detail::extents_of(static_cast<const V*>(nullptr));
 
 namespace detail {
-// A class that separates the alias from the computation, because g++ 12 crashes on the alias alone.
+// The type is computed in a class, because g++ 12 crashes if the alias handle_of computes it.
 template <class T, class R, extents E>
 struct handle_type {
   using rows = typename rows_or_once<E.has_rows(), R>::type;
@@ -68,19 +70,20 @@ struct handle_type {
 };
 }  // namespace detail
 
-/// The handle type of a whole shape, with rows R, or `once` if the shape has no run-time number of
-/// rows.
+/// The handle type with elements T and the whole shape E. Its rows are R, or `once` if the shape
+/// has no number of rows.
 template <class T, class R, extents E>
 using handle_of = typename detail::handle_type<T, R, E>::type;
 
-/// Converts an axis to a dimension; a negative axis counts from the end. Returns -1 if the
-/// dimension does not exist.
+/// Returns the dimension that `axis` selects; an axis of -1 is the last dimension. Returns -1 if
+/// there is no such dimension.
 constexpr int dimension(int axis, int rank) {
   const int from_front = axis < 0 ? axis + rank : axis;
   return from_front >= 0 && from_front < rank ? from_front : -1;
 }
 
-/// The whole shape without one dimension; [1] if there is only one dimension, as in Fluid.
+/// Returns the whole shape without dimension `axis`; [1] if this is the only dimension, as in
+/// Fluid.
 constexpr extents without_dimension(const extents& x, int axis) {
   extents r{};
   for (int i = 0; i < x.rank; ++i)

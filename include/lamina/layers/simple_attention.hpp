@@ -20,12 +20,12 @@ struct simple_attention_attr {
   std::string_view name{};
 };
 
-/// Attention over each sequence: returns one row per sequence, the average of its encoded elements.
-/// The weights of the average depend on a state of the sequence:
+/// Attention over each sequence: the result has one row per sequence, a weighted average of its
+/// encoded elements. The weights depend on a state of the sequence:
 ///   e_t = v . act(state U + projected_t)    a = softmax of e over the sequence
 ///   context = sum_t a_t * encoded_t
-/// `encoded` [T, E] and `projected` [T, P] have one row per element of the sequences, and `state`
-/// [S] has one row per sequence. Parameters: weights [S, P] and [P, 1] initialised by Xavier.
+/// `encoded` has a row [E] and `projected` a row [P] per element of the sequences; `state` has a
+/// row [S] per sequence. Parameters: the weights U [S, P] and v [P, 1], initialised by Xavier.
 /// Source: Bahdanau et al. 2014. v2: simple_attention.
 template <class T, class R, int... E, class U, class S, int... P, class V, class Q, int... D>
 constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P...> projected,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/stop_gradient.hpp - excludes values from training: no gradient flows through them.
+// lamina/layers/stop_gradient.hpp - stops gradients at a variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,10 +8,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Marks x: no gradient flows back through it to the variables from which it was computed. Records
-/// no operator. The mark applies to every reader of x, including earlier ones. To stop the gradient
-/// for some readers only, mark an `assign(x)` and let them read it. Data layers are marked from the
-/// start; `param_attr::trainable` freezes a parameter. Returns x. Fluid: x.stop_gradient = True.
+/// Marks x so that no gradient flows through x to the variables from which it was computed. Records
+/// no operator. The mark applies to all operators that read x, also to those recorded before. To
+/// stop the gradient of some of them only, make a copy with `assign(x)`, mark the copy, and let
+/// these operators read the copy. Data layers are marked from the start. (To freeze a parameter,
+/// set its option `param_attr::trainable` to false.) Returns x. Fluid: x.stop_gradient = True.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> stop_gradient(variable<T, R, D...> x, int line = __builtin_LINE()) {
   program_builder& b = *x.builder;

@@ -9,10 +9,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Writes x to `to`, a global variable (create_global_var) or a parameter (create_parameter).
-/// Operators recorded after it read the new value, and so does the next run. In contrast,
-/// `assign(x, into)` makes a handle name another variable. No gradient flows through it. A program
-/// in test mode omits it, so that evaluators do not change a model. Fluid: assign(output=).
+/// Writes the value of x to `to`, a global variable (create_global_var) or a parameter
+/// (create_parameter). Operators that are recorded later read the new value, and so does the next
+/// run. (`assign(x, into)` does not: it makes the handle `into` mean another variable.) No gradient
+/// flows from `to` to x. In test mode, programs do not contain this operator, so that evaluators do
+/// not change a model. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void store(variable<T, R, D...> x, const variable<T, R, D...>& to,
                      int line = __builtin_LINE()) {
@@ -28,7 +29,7 @@ constexpr void store(variable<T, R, D...> x, const variable<T, R, D...>& to,
   b.role = role;
 }
 
-/// Refuses a value of another type than the variable with a one-line error.
+/// Refuses a value whose type differs from the type of the variable, with a one-line error.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto store(const variable<T, R, D...>&, const variable<U, S, E...>&,
                      int = __builtin_LINE()) {

@@ -26,21 +26,21 @@ struct window {
   extent2 padding = 0;     // zeros around the image, on each side
   extent2 dilation = 1;    // distance from one element of a filter to the next
   int groups = 1;          // number of independent groups of channels
-  bool ceil_mode = false;  // pooling: a last window may reach beyond the padding
+  bool ceil_mode = false;  // pooling: the last window may extend beyond the padding
 
   constexpr bool operator==(const window&) const = default;
 };
 
 namespace layer::detail {
 
-/// The number of windows of `size` that fit along one side of an image.
+/// Returns the number of windows of `size` elements along one side of an image.
 constexpr int windows_along(int image, int size, int stride, int padding, int dilation,
                             bool ceil_mode) {
   if (stride < 1) return 0;
   const int free = image + 2 * padding - (dilation * (size - 1) + 1);
   return free < 0 ? 0 : (free + (ceil_mode ? stride - 1 : 0)) / stride + 1;
 }
-/// The numbers of windows of `size` that fit along both sides of an image.
+/// Returns the numbers of windows along the height and the width of an image.
 template <int H, int W>
 constexpr extent2 windows_in(extent2 size, const window& w) {
   return {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/serve/batched_model.hpp - a model that answers requests of many threads; waiting requests
-// are computed as one mini-batch.
+// lamina/serve/batched_model.hpp - a model that answers requests of many threads. It computes
+// waiting requests together, as one mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,7 +32,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
-/// Thrown for a request that was not computed, but may succeed later or elsewhere.
+/// Thrown for a request that was not computed. Another attempt, later or with another server, may
+/// succeed.
 class unavailable : public error {
  public:
   enum class reason { busy, late, stopping };
@@ -44,7 +45,8 @@ class unavailable : public error {
   reason why_;
 };
 
-/// A mini-batch that was computed: its number of requests and of rows, and how long it took.
+/// A report about a computed mini-batch: its number of requests, its number of rows, and how long
+/// it took.
 struct batch_report {
   int requests = 0;
   int rows = 0;
@@ -53,23 +55,25 @@ struct batch_report {
 
 /// Options of a batched_model.
 struct batch_options {
-  int workers = 1;       // threads that compute, each with a separate evaluator
+  int workers = 1;       // number of threads that compute, each with its own evaluator
   queue_limits queue{};  // how many requests may wait, and how many rows a mini-batch has
-  bool merges = true;    // false: each request is a mini-batch, for programs whose samples read
-                         // each other
-  std::function<void(const batch_report&)> on_batch{};  // called by the workers, several at once
+  bool merges = true;    // false: each request is a mini-batch, needed if results of a
+                         // sample depend on other samples
+  std::function<void(const batch_report&)> on_batch{};  // called by all workers, also concurrently
 };
 
-/// Answers requests from any number of threads with one model. Workers take all waiting requests,
-/// up to the rows of a mini-batch, and compute them together. If a mini-batch fails, each of its
-/// requests is computed alone, so that only the faulty one gets the error. exchange() replaces the
-/// model between two mini-batches, so each answer is computed by one model.
+/// Answers requests from any number of threads with one model. A worker takes the waiting requests,
+/// up to the maximum number of rows of a mini-batch, and computes them together. If a mini-batch
+/// fails, the worker computes each of its requests alone, so that only the faulty request gets the
+/// error. exchange() replaces the model between two mini-batches, so each answer comes from a
+/// single model.
 ///
 ///   lamina::serve::batched_model m{lamina::model{net}, {.workers = 2}};
 ///   const auto answer = m.answer(request, std::chrono::steady_clock::now() + 1s);
 ///
-/// A request can select those of any_model::outputs() that have rows and consist of numbers. If a
-/// program has an output with a row per element of sequences, its requests are never merged.
+/// A request can select the outputs in any_model::outputs() that have rows and consist of numbers.
+/// If a program has an output with a row per element of sequences, its requests are never computed
+/// together.
 class batched_model {
  public:
   using clock = std::chrono::steady_clock;
@@ -94,7 +98,7 @@ class batched_model {
           "rows, found none; give a layer a name, or return it");
     try {
       for (int i = 0; i < options_.workers; ++i) workers_.emplace_back([this] { work(); });
-    } catch (...) {  // the system cannot start more threads
+    } catch (...) {  // the operating system cannot start more threads
       close();
       throw;
     }
@@ -107,14 +111,14 @@ class batched_model {
   const request_form& form() const { return form_; }
   /// Returns the number of waiting requests.
   std::size_t waiting() const { return queue_.waiting(); }
-  /// Returns the version of the model that the next mini-batch runs.
+  /// Returns the version of the model that the next mini-batch will use.
   std::uint64_t version() const {
     const std::lock_guard lock(mutex_);
     return version_;
   }
 
-  /// Computes a request; waits until its mini-batch is done, at most until `until`. Throws
-  /// lamina::error for a request that does not fit the model; throws unavailable if too many
+  /// Computes a request: waits until its mini-batch is computed, but not after the time `until`.
+  /// Throws lamina::error for a request that does not fit the model. Throws unavailable if too many
   /// requests wait, if `until` has passed, and after close().
   model_answer answer(model_request request, clock::time_point until) {
     const int rows = form_.require(request, options_.queue.rows);
@@ -137,9 +141,9 @@ class batched_model {
     return result.get();
   }
 
-  /// Computes the following mini-batches with another model and returns its version. The previous
-  /// model is freed when the last mini-batch with it is done. If the inputs or outputs of `next`
-  /// differ, throws lamina::error and changes nothing.
+  /// Makes all later mini-batches use another model, and returns its version. The previous model is
+  /// freed when the last mini-batch that uses it is computed. Throws lamina::error, and changes
+  /// nothing, if the inputs or outputs of `next` differ from those of the current model.
   std::uint64_t exchange(any_model next) {
     const auto made = std::make_shared<const any_model>(std::move(next));
     if (!(request_form(*made) == form_))
@@ -151,7 +155,7 @@ class batched_model {
     return ++version_;
   }
 
-  /// Rejects requests from now on, computes the waiting ones, and ends the workers.
+  /// Rejects all new requests, computes the waiting requests, and ends the workers.
   void close() {
     queue_.close();
     for (std::thread& t : workers_)
@@ -232,7 +236,7 @@ class batched_model {
       for (std::size_t i = 0; i < jobs.size(); ++i) run(mine, jobs.subspan(i, 1));
     }
   }
-  /// Runs the requests as one mini-batch.
+  /// Computes the requests as one mini-batch.
   std::vector<model_answer> compute(state& mine, std::span<const job_pointer> jobs) {
     const auto begin = clock::now();
     std::vector<model_answer> answers(jobs.size());
@@ -277,7 +281,7 @@ class batched_model {
       options_.on_batch({static_cast<int>(jobs.size()), rows, clock::now() - begin});
     return answers;
   }
-  /// Feeds the inputs of all requests, one after the other.
+  /// Concatenates the inputs of all requests, feeds them, and runs the program.
   void forward(any_evaluator& e, std::span<const job_pointer> jobs) const {
     const auto given = [&](const job_pointer& j, const std::string& name) -> const named_values& {
       return *std::find_if(j->request.inputs.begin(), j->request.inputs.end(),
@@ -333,7 +337,7 @@ class batched_model {
   }
 
   const batch_options options_;
-  mutable std::mutex mutex_;  // guards the next two
+  mutable std::mutex mutex_;  // guards current_ and version_
   std::shared_ptr<const any_model> current_;
   std::uint64_t version_ = 1;
   const request_form form_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/serve/batching_queue.hpp - a queue whose requests are taken several at a time.
+// lamina/serve/batching_queue.hpp - a queue from which a worker takes several requests at a time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,21 +19,23 @@ namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
 /// The limits of a batching_queue.
 struct queue_limits {
-  std::size_t waiting = 1024;          // requests that may wait; further ones are rejected
-  int rows = 64;                       // rows that are taken at once
-  std::chrono::microseconds linger{};  // how long a request may wait for others to join it
+  std::size_t waiting = 1024;  // number of requests that may wait; more are rejected
+  int rows = 64;               // maximum number of rows that are taken at once
+  // How long a worker waits for more requests before it takes them.
+  std::chrono::microseconds linger{};
 };
 
-/// The result of putting a request into a queue: it was accepted, or the queue is full or closed.
+/// The result of put(): the queue has accepted the request, is full, or is closed.
 enum class put_result { taken, full, closed };
 
-/// Requests in the order of their arrival. Many threads append single requests. Each of many
-/// workers takes as many waiting requests as fit into one mini-batch: under load mini-batches grow,
-/// and a single request does not wait. `rows_of(request)` returns the number of its rows.
+/// A queue of requests in the order of their arrival. Any number of threads append single requests.
+/// Any number of workers each take as many waiting requests as fit into one mini-batch. So
+/// mini-batches grow under load, but a single request need not wait for others. `rows_of(request)`
+/// must return the number of rows of a request.
 template <class Request, class RowsOf>
 class batching_queue {
  public:
-  /// Throws lamina::error for limits below 1, or a negative time.
+  /// Throws lamina::error for limits below 1, and for a negative time.
   batching_queue(const queue_limits& limits, RowsOf rows_of)
       : limits_(limits), rows_of_(std::move(rows_of)) {
     if (limits.waiting < 1 || limits.rows < 1 || limits.linger.count() < 0)
@@ -56,9 +58,9 @@ class batching_queue {
     return put_result::taken;
   }
 
-  /// Waits for requests and takes the oldest ones whose rows together fit into a mini-batch. A
-  /// request with more rows than that is taken alone. The result is empty only if the queue is
-  /// closed and no request waits.
+  /// Waits for requests, and takes the oldest requests whose rows together fit into a mini-batch. A
+  /// request with more rows than a mini-batch is taken alone. The result is empty only if the queue
+  /// is closed and no request waits.
   std::vector<Request> take() {
     std::vector<Request> taken;
     std::unique_lock lock(mutex_);
@@ -68,14 +70,15 @@ class batching_queue {
         changed_.wait_for(lock, limits_.linger, [this] {
           return closed_ || rows_ >= static_cast<std::size_t>(limits_.rows);
         });
-    } while (waiting_.empty() && !closed_);  // another worker took all while this one lingered
+      // Another worker has taken all requests while this worker waited for more.
+    } while (waiting_.empty() && !closed_);
     std::size_t count = 0, rows = 0;
     for (; count < waiting_.size(); ++count) {
       const auto more = static_cast<std::size_t>(rows_of_(waiting_[count]));
       if (count > 0 && rows + more > static_cast<std::size_t>(limits_.rows)) break;
       rows += more;
     }
-    taken.reserve(count);  // no exception once a request has left the queue
+    taken.reserve(count);  // so that no exception is thrown after a request has left the queue
     for (std::size_t i = 0; i < count; ++i) {
       taken.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
@@ -88,7 +91,7 @@ class batching_queue {
     return taken;
   }
 
-  /// Rejects requests from now on. Waiting ones can still be taken.
+  /// Makes put() reject all requests. take() still returns the waiting requests.
   void close() {
     {
       const std::lock_guard lock(mutex_);

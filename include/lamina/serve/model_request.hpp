@@ -13,8 +13,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
 /// The values of one input or output: row-major elements in the byte order of this machine. The
-/// first dimension of `shape` is the number of rows. `lengths` are the lengths of the sequences,
-/// for a data layer of sequences; their sum is the number of rows.
+/// first dimension of `shape` is the number of rows. For a data layer of sequences, `lengths` are
+/// the lengths of the sequences, and their sum is the number of rows.
 struct named_values {
   std::string name;
   dtype type = dtype::float32;
@@ -23,18 +23,19 @@ struct named_values {
   std::vector<int> lengths;
 };
 
-/// The inputs of a request, each data layer once, and the names of the requested outputs; none
-/// means all.
+/// A request: the values of each data layer, and the names of the requested outputs. If no output
+/// is named, all are returned.
 struct model_request {
   std::vector<named_values> inputs;
   std::vector<std::string> outputs;
 };
 
-/// The outputs of a request, in the order of their names there.
+/// The answer to a request; its outputs are in the order in which the request names them.
 struct model_answer {
   std::vector<named_values> outputs;
-  std::uint64_t version = 0;  // version of the model: 1 for the first one, 2 after one exchange
-  int batch_rows = 0;         // the rows of the mini-batch that contained the request
+  // Version of the model that computed them: 1 for the first model, 2 after one exchange.
+  std::uint64_t version = 0;
+  int batch_rows = 0;  // number of rows of the mini-batch that contained the request
 };
 
 }}}  // namespace lamina::serve

@@ -19,9 +19,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
-/// The data layers of a model, and the outputs that a request can select: numbers with a row per
-/// sample, or per element of sequences. A cost has no rows and belongs to a whole mini-batch, so it
-/// cannot be selected.
+/// The data layers of a model, and the outputs that a request can select. These are outputs of
+/// numbers that have a row per sample or per element of sequences. A cost has no rows: it is one
+/// number for a whole mini-batch, which may contain other requests, so it cannot be selected.
 struct request_form {
   std::vector<any_variable> inputs, outputs;
 
@@ -31,16 +31,16 @@ struct request_form {
     });
   }
 
-  /// Whether both accept the same requests.
+  /// Whether both forms accept the same requests.
   bool operator==(const request_form& other) const {
     return same(inputs, other.inputs) && same(outputs, other.outputs);
   }
   const any_variable* input(std::string_view name) const { return find(inputs, name); }
   const any_variable* output(std::string_view name) const { return find(outputs, name); }
 
-  /// Checks a request against the form and returns its number of samples, at most `most`. If it
-  /// names no output, sets its outputs to the names of all. Throws lamina::error with the expected
-  /// and the found values.
+  /// Checks a request and returns its number of samples. If the request names no output, sets its
+  /// outputs to the names of all outputs. Throws lamina::error with the expected and the found
+  /// values if the request does not fit this form or has more than `most` samples.
   int require(model_request& request, int most) const {
     std::int64_t samples = -1;
     for (const any_variable& wanted : inputs) {
@@ -87,7 +87,7 @@ struct request_form {
   [[noreturn]] static void fail(std::string_view input, const text& what) {
     throw error(text() << "lamina: input " << input << ": " << what);
   }
-  /// Does the same for one input; returns its number of samples.
+  /// Checks the values of one input and returns their number of samples.
   static std::int64_t require(const any_variable& wanted, const named_values& given) {
     if (given.type != wanted.type)
       fail(given.name,

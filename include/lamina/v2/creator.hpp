@@ -20,7 +20,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::reader::creator {
 
-/// The type of reader that np_array makes: it yields each row of an array as a vector of its
+/// The type of the reader that np_array makes. It yields each row of an array as a vector of
 /// numbers.
 template <class T>
 class array_rows {
@@ -38,13 +38,14 @@ class array_rows {
 
   std::shared_ptr<const array<T>> x_;
 };
-/// Makes a reader of the rows of an array, its first dimension. v2: reader.creator.np_array.
+/// Makes a reader of the rows of an array; a row is an index of the first dimension. v2:
+/// reader.creator.np_array.
 template <class T>
 array_rows<T> np_array(array<T> x) {
   return array_rows<T>(std::move(x));
 }
 
-/// The type of reader that text_file makes.
+/// The type of the reader that text_file makes.
 class file_lines {
  public:
   explicit file_lines(const file_path& path) : path_(path.string()) {}
@@ -61,8 +62,8 @@ class file_lines {
 
   std::string path_;
 };
-/// Makes a reader of the lines of a file, without their ends, which it reads again in each pass. If
-/// the file cannot be opened, throws lamina::error when the first line is read. v2:
+/// Makes a reader of the lines of a file, without line ends. It reads the file again in each pass.
+/// If the file cannot be opened, reading the first line throws lamina::error. v2:
 /// reader.creator.text_file.
 inline file_lines text_file(const file_path& path) { return file_lines(path); }
 

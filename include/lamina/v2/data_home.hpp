@@ -11,7 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset::common {
 
-/// Returns the folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
+/// Returns the folder of all data sets, ~/.cache/paddle/dataset. Throws lamina::error if the
+/// environment variable HOME is not set. v2: dataset.common.DATA_HOME.
 LAMINA_COLD inline std::string DATA_HOME() {
   const char* const home = std::getenv("HOME");  // NOLINT: v2, too, expands ~
   if (home == nullptr || *home == '\0')

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/data_provider.hpp - a reader from a function that yields (mini-batch, end of pass).
+// lamina/v2/data_provider.hpp - makes a reader from a function that yields pairs (mini-batch,
+// whether the pass ends).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +18,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
-/// The type of reader that data_provider() makes. All passes read the same range: each continues
-/// where the previous one ended or was abandoned.
+/// The type of the reader that data_provider() makes. All passes read one range: a pass continues
+/// where the previous pass has ended, or where its reader has stopped.
 template <class Range>
 class provided_reader {
   template <class Element>
@@ -39,7 +40,7 @@ class provided_reader {
   struct state {
     std::function<Range()> start;
     std::optional<Range> range{};
-    std::optional<iterator> at{};  // the position of the element that was taken last
+    std::optional<iterator> at{};  // the position of the last element that was read
   };
   class source {
    public:
@@ -78,18 +79,18 @@ class provided_reader {
   std::shared_ptr<state> from_;
 };
 
-/// Makes a reader of mini-batches from a function that is called with `args` and returns a range of
-/// pairs: a mini-batch, and whether it is the last one of its pass:
+/// Makes a reader of mini-batches from a function, which is called with `args` and returns a range
+/// of pairs. A pair is a mini-batch, and whether this mini-batch is the last of its pass:
 ///
 ///   lamina::generator<std::pair<std::vector<sample>, bool>> read(const args& given) {
 ///     for (;;) co_yield {next_samples(given.file), is_at_end(given.file)};
 ///   }
 ///   v2::train(model, v2::data_provider(read, given));
 ///
-/// For online learning the function never yields true. If it returns, the pass ends, and the next
-/// pass calls it again. This reader cannot resume from a checkpoint in the middle of a pass,
-/// because it cannot read that pass again from its start. The design document of PaddlePaddle: the
-/// argument data_provider.
+/// For online learning, the function never yields true. If the function returns, the pass ends, and
+/// the next pass calls the function again. A training with this reader cannot resume from a
+/// checkpoint in the middle of a pass, because the reader cannot read the pass again from its
+/// start. The design document of PaddlePaddle: the argument data_provider.
 template <class Read, class... Args>
 auto data_provider(Read read, Args... args) {
   using range = std::remove_cvref_t<std::invoke_result_t<Read&, Args&...>>;

@@ -26,14 +26,16 @@ namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset::common {
 
 namespace detail {
 
-/// Throws lamina::error unless `part` is a name within a folder.
+/// Throws lamina::error unless `part` is a name without a path, so that no file outside of the
+/// folder can be written; `what` names it in the message.
 LAMINA_COLD inline void require_file_name(std::string_view part, std::string_view what) {
   if (part.empty() || part == "." || part == ".." || part.find('/') != part.npos)
     throw error(text() << "lamina: v2: download: expected a " << what << " that is a name, found '"
                        << part << "'");
 }
 
-/// Downloads a URL to a file by curl; returns curl's exit code.
+/// Downloads a URL to a file with the command curl. Returns the exit code of curl. Throws
+/// lamina::error if curl cannot be started.
 LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path) {
   std::string words[] = {"curl",         "--globoff", "--fail", "--location", "--silent",
                          "--show-error", "--output",  path,     "--url",      url};
@@ -50,18 +52,18 @@ LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path)
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Returns the MD5 sum of a file; empty if there is none.
+/// Returns the MD5 sum of a file; an empty text if there is no such file.
 LAMINA_COLD inline std::string sum_of(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0 ? md5file(path) : std::string();
 }
 
 }  // namespace detail
 
-/// Returns the path DATA_HOME()/module_name/FILE of a file with an MD5 sum (32 hexadecimal digits).
-/// FILE is `save_name`, or else the end of the URL. If the file is missing or has another sum,
-/// downloads it by the command curl, in at most three attempts; the file is complete or does not
-/// exist. Throws lamina::error if curl is missing, and if the downloaded file has another sum. v2:
-/// dataset.common.download.
+/// Returns the path DATA_HOME()/module_name/FILE of a file that has the MD5 sum `md5sum` (32
+/// hexadecimal digits). FILE is `save_name` or, if that is empty, the last part of the URL. If the
+/// file does not exist or has another MD5 sum, downloads it with the command curl, in at most three
+/// attempts. A partly downloaded file never gets this path. Throws lamina::error if curl is
+/// missing, and if the downloaded file has another MD5 sum. v2: dataset.common.download.
 LAMINA_COLD inline std::string download(const std::string& url, const std::string& module_name,
                                         std::string_view md5sum, std::string save_name = "") {
   constexpr int most = 3;

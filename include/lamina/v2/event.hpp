@@ -24,13 +24,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 namespace event {
 
-/// The metrics of an event by name: `e.metrics["accuracy"]`, or in a loop.
+/// The metrics of an event: `e.metrics["accuracy"]` is a metric, and a loop visits all metrics.
 class metric_view {
  public:
   explicit metric_view(const lamina::event& of) : of_(&of) {}
 
-  /// Returns the metric with this name; for an unknown name, throws lamina::error that lists the
-  /// known ones.
+  /// Returns the metric with this name. For an unknown name, throws lamina::error that lists the
+  /// known names.
   double operator[](std::string_view name) const { return of_->metric(name); }
   auto begin() const { return of_->metrics.begin(); }
   auto end() const { return of_->metrics.end(); }
@@ -54,25 +54,25 @@ LAMINA_COLD std::string text_of(const Metrics& metrics) {
 }
 }  // namespace detail
 
-/// Prints the metrics like Python: {'accuracy': 0.5}.
+/// Returns the metrics as text, as Python prints them: {'accuracy': 0.5}.
 inline std::string str(const metric_view& metrics) { return detail::text_of(metrics); }
 
-/// The base of all events. An event refers to the training loop; it is valid only during the call
-/// of the handler.
+/// The base class of all events. An event refers to the training loop, so it is valid only during
+/// the call of the handler.
 class any {
  public:
   explicit any(const lamina::event& of) : of_(&of) {}
-  /// Makes the trainer end after this mini-batch. v2 has no such function: its handlers can only
-  /// throw.
+  /// Makes the training end after this mini-batch. v2 has no such function; there a handler can
+  /// only throw an exception.
   void stop() const { of_->stop(); }
-  /// Returns the same event as lamina's own handlers receive it.
+  /// Returns the event in the form that handlers of lamina's trainer receive.
   const lamina::event& of() const { return *of_; }
 
  private:
   const lamina::event* of_;
 };
 
-/// The base of events with metrics. v2: event.WithMetric.
+/// The base class of events with metrics. v2: event.WithMetric.
 struct WithMetric : any {
   explicit WithMetric(const lamina::event& of) : any(of), metrics(of) {}
   metric_view metrics;
@@ -83,12 +83,13 @@ struct BeginPass : any {
   BeginPass(const lamina::event& of, int first) : any(of), pass_id(of.pass - first) {}
   int pass_id;
 };
-/// Reported after the last mini-batch; metrics are those of the whole pass. v2: event.EndPass.
+/// Reported after the last mini-batch of a pass, with the metrics of the whole pass. v2:
+/// event.EndPass.
 struct EndPass : WithMetric {
   EndPass(const lamina::event& of, int first)
       : WithMetric(of), pass_id(of.pass - first), cost(of.cost) {}
   int pass_id;
-  double cost;  ///< mean over the samples of the pass; v2 does not have it
+  double cost;  ///< mean over the samples of the pass; v2 does not have this field
 };
 /// Reported before a mini-batch is computed. v2: event.BeginIteration.
 struct BeginIteration : any {
@@ -97,14 +98,15 @@ struct BeginIteration : any {
   int pass_id;
   std::int64_t batch_id;
 };
-/// Reported when cost and metrics of a mini-batch are known. v2: event.EndForwardBackward.
+/// Reported when the cost and the metrics of a mini-batch are computed, before the update. v2:
+/// event.EndForwardBackward.
 struct EndForwardBackward : any {
   EndForwardBackward(const lamina::event& of, int first)
       : any(of), pass_id(of.pass - first), batch_id(of.batch) {}
   int pass_id;
   std::int64_t batch_id;
 };
-/// Reported when the parameters are updated. v2: event.EndIteration.
+/// Reported after a mini-batch has updated the parameters. v2: event.EndIteration.
 struct EndIteration : WithMetric {
   EndIteration(const lamina::event& of, int first)
       : WithMetric(of), pass_id(of.pass - first), batch_id(of.batch), cost(of.cost) {}
@@ -118,7 +120,7 @@ using Event = std::variant<BeginPass, BeginIteration, EndForwardBackward, EndIte
 
 /// The cost and metrics of a test. v2: event.TestResult.
 struct TestResult {
-  /// The metrics of all test data by name.
+  /// The metrics of all test data.
   struct test_metrics {
     std::vector<test_result::metric_value> all;
     double operator[](std::string_view name) const { return test_result{0, 0, all}.metric(name); }
@@ -133,8 +135,9 @@ struct TestResult {
 };
 inline std::string str(const TestResult::test_metrics& metrics) { return detail::text_of(metrics); }
 
-/// A handler of events: a callable that takes any Event, or one that takes only some of the types,
-/// such as `[](const v2::event::EndPass& e) { ... }`, and is not called for other events.
+/// A handler of events. It is made from a callable that takes an Event, or that takes only some of
+/// the event types, such as `[](const v2::event::EndPass& e) { ... }`; such a callable is not
+/// called for other events.
 class handler {
   template <class F, class... E>
   static constexpr bool takes_one(const std::variant<E...>*) {
@@ -169,8 +172,8 @@ class handler {
   }
 
   explicit operator bool() const { return call_ != nullptr; }
-  /// Calls the callable with an event of lamina's loop. `first` is the number of the pass that the
-  /// handler receives as pass 0.
+  /// Converts an event of lamina's training loop and calls the callable. `first` is the number of
+  /// the pass that becomes pass 0 for the handler.
   void operator()(const lamina::event& e, int first) const {
     if (e.is_begin_pass()) call_(target_.get(), BeginPass(e, first));
     if (e.is_begin_iteration()) call_(target_.get(), BeginIteration(e, first));

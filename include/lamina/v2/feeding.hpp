@@ -21,7 +21,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
-/// Fields of a sample in the order of the data layers.
+/// The feeding for samples whose fields have the order of the data layers.
 struct feeding_in_order {
   using names = gets_type<>;
   template <class P>
@@ -32,11 +32,11 @@ struct feeding_in_order {
   }
 };
 
-/// Maps each field of a sample, in order, to the data layer with this name; an empty name ignores a
-/// field.
+/// Maps the fields of a sample to data layers: Names are the data layers of the fields, in the
+/// order of the fields. A field with an empty name is ignored.
 template <fixed_string... Names>
 class feeding_of {
-  /// Returns the data layers of the fields, -1 for an ignored field.
+  /// Returns the data layer of each field; -1 for a field that is ignored.
   template <class P>
   static constexpr std::array<int, sizeof...(Names)> layers() {
     return {data_named<P>(Names.view())...};
@@ -54,12 +54,13 @@ class feeding_of {
 
  public:
   using names = gets_type<lamina::detail::name_letters<Names>...>;
-  /// Whether each data layer of P is named once; if not, the caller reports it at the user's line.
+  /// Whether each data layer of P is named once. If not, the caller of this class gives the
+  /// compile-time error, so that the error is at the user's line.
   template <class P>
   static constexpr bool fits = all_named<P>();
 
-  /// Returns a reader of mini-batches whose samples have the fields in the order of P's data
-  /// layers; the given reader if they already have this order.
+  /// Returns a reader of mini-batches whose samples have their fields in the order of P's data
+  /// layers. If the samples already have this order, returns the given reader.
   template <class P, class Reader>
   static decltype(auto) applied_to(Reader& reader) {
     if constexpr (!fits<P> || in_order<P>()) {

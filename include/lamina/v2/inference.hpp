@@ -24,23 +24,24 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
-/// Selects the result of infer for each variable that the program returns: its values, or the
-/// position of the largest value of each row.
+/// Selects what infer returns for each variable that the program returns: the values of the
+/// variable, or, for each row, the position of its largest value.
 enum class field : std::uint8_t { value, id };
 
 namespace inference {
 
 /// Computes the variables that a program returns, with parameters that other programs have trained:
-/// `Inference of(output_layer, parameters)`. `output_layer` is a program that returns one variable
-/// or several. It uses the parameters of `parameters` with the same names. All calls of infer use
-/// the same memory, so each thread needs a separate Inference. v2: inference.Inference.
+/// `Inference of(output_layer, parameters)`. `output_layer` is a program that returns one or
+/// several variables. Its parameters are those with the same names in `parameters`. All calls of
+/// infer use the same memory, so only one thread at a time may use an Inference. v2:
+/// inference.Inference.
 template <program_type P>
 class Inference {
   static constexpr int outputs = counts_of<P>.outputs;
   static_assert(check<(outputs > 0)>, "lamina: v2: infer: the program returns no variable");
 
  public:
-  /// Throws lamina::error if `from` lacks a parameter of the program.
+  /// Throws lamina::error if `from` does not have all parameters of the program.
   template <program_type... All>
   Inference(P output_layer, const parameters::Parameters<All...>& from)
       : model_(from.apply([&](const auto&... m) {
@@ -56,10 +57,10 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
-  /// Computes the returned variables for samples, a range whose elements have one field for each of
-  /// the program's data layers. Returns an array with a row per sample or per element of sequences;
-  /// if the program returns several variables, a tuple of arrays. Throws lamina::error for samples
-  /// that do not fit, or if there are none.
+  /// Computes the returned variables for a range of samples; a sample has one field for each data
+  /// layer of the program. Returns an array with a row per sample, or per element of sequences; if
+  /// the program returns several variables, returns a tuple of arrays. Throws lamina::error for
+  /// samples that do not fit, and if there are no samples.
   template <v2::field Field = v2::field::value, class Samples>
   auto infer(const Samples& input) {
     feeder_.fill(input);
@@ -104,7 +105,8 @@ class Inference {
 }  // namespace inference
 
 /// Computes the variables that `output_layer` returns for samples: `infer(predict, parameters,
-/// samples)`. Each call makes an Inference; for many calls make one yourself. v2: paddle.infer.
+/// samples)`. Each call makes an Inference; for many calls, one Inference that the caller makes is
+/// faster. v2: paddle.infer.
 template <field Field = field::value, program_type P, program_type... All, class Samples>
 auto infer(P output_layer, const parameters::Parameters<All...>& parameters, const Samples& input) {
   return inference::Inference<P>(output_layer, parameters).template infer<Field>(input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/init.hpp - the settings of a program in the style of PaddlePaddle v2.
+// lamina/v2/init.hpp - the global settings that PaddlePaddle v2 has.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,16 +15,17 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
-/// The settings for all trainers and parameters that are made later.
+/// The settings of trainers and parameters that are made after init().
 struct settings {
-  bool use_gpu = false;    // each trainer must be given a place, such as cuda::place{0}
-  int trainer_count = 1;   // threads of a trainer, each for a part of a mini-batch
-  std::uint64_t seed = 1;  // seed of initial parameters and of dropout
+  // Each trainer must be given a place, such as cuda::place{0}; otherwise it throws.
+  bool use_gpu = false;
+  int trainer_count = 1;   // number of threads of a trainer; each computes a part of a mini-batch
+  std::uint64_t seed = 1;  // seed of the initial parameters and of dropout
 };
 
 /// The arguments of init. An argument that is not given is read from the environment variable
-/// PADDLE_INIT_USE_GPU, PADDLE_INIT_TRAINER_COUNT or PADDLE_INIT_SEED; without it, the default of
-/// `settings` applies.
+/// PADDLE_INIT_USE_GPU, PADDLE_INIT_TRAINER_COUNT or PADDLE_INIT_SEED. If this variable is not set,
+/// the argument has the default value in `settings`.
 struct init_attr {
   std::optional<bool> use_gpu{};
   std::optional<int> trainer_count{};
@@ -59,10 +60,11 @@ LAMINA_COLD std::optional<T> from_environment(const char* name) {
 /// Returns the settings of the last init().
 inline const settings& current() { return detail::current_settings(); }
 
-/// Sets the defaults of later calls of parameters::create and trainer::SGD: `init({.use_gpu =
-/// false, .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, and for an
-/// environment variable that is not a number. With `use_gpu` each trainer::SGD needs a place,
-/// because the type of a trainer decides where it runs. v2: paddle.init.
+/// Sets the settings of later calls of parameters::create and trainer::SGD: `init({.use_gpu =
+/// false, .trainer_count = 1})`. With `use_gpu`, each trainer::SGD must also be given a place,
+/// because the type of a trainer determines where it runs. Throws lamina::error for a trainer_count
+/// that is not from 1 to 256, and for an environment variable that is not a number. v2:
+/// paddle.init.
 LAMINA_COLD inline void init(const init_attr& given = {}) {
   settings made;
   made.use_gpu = given.use_gpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/model.hpp - model, evaluator and train by the names of PaddlePaddle's design.
+// lamina/v2/model.hpp - model, evaluator and train under their names in the design document of
+// PaddlePaddle.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,17 +17,17 @@ namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 namespace model {
 
-/// Makes a model of the program `output`, with initial values by the seed of init(). A parameter is
-/// shared with the first of `parameter_models` that has one of the same name, so that training
-/// changes both. The design document of PaddlePaddle: model.create, parameter_model.
+/// Makes a model of the program `output`; initial values are drawn with the seed of init(). If one
+/// of `parameter_models` has a parameter with the same name, the models share this parameter, so
+/// training one changes both. The design document of PaddlePaddle: model.create, parameter_model.
 template <program_type P, program_type... Q>
 lamina::model<P> create(P output, const lamina::model<Q>&... parameter_models) {
   return lamina::model<P>(output, share_parameters_of(parameter_models)..., current().seed);
 }
 
-/// Makes a model with the parameters of a file that model::save wrote. Throws format_error for a
-/// damaged file, and lamina::error for the file of another program. The design document of
-/// PaddlePaddle: model.load.
+/// Makes a model of the program `output`, with the parameters in a file that model::save wrote.
+/// Throws format_error for a damaged file, and lamina::error for a file of another program. The
+/// design document of PaddlePaddle: model.load.
 template <program_type P>
 lamina::model<P> load(P output, const file_path& path) {
   lamina::model<P> made(output);
@@ -38,8 +39,8 @@ lamina::model<P> load(P output, const file_path& path) {
 
 namespace evaluator {
 
-/// Makes an evaluator of a model, which must outlive it; use one per thread. The design document of
-/// PaddlePaddle: evaluator.create.
+/// Makes an evaluator of a model, which must outlive the evaluator. Only one thread at a time may
+/// use an evaluator. The design document of PaddlePaddle: evaluator.create.
 template <program_type P>
 lamina::evaluator<P> create(const lamina::model<P>& of) {
   return lamina::evaluator<P>(of);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/optimizer.hpp - the optimizers of PaddlePaddle v2 by their names and arguments.
+// lamina/v2/optimizer.hpp - the optimizers of PaddlePaddle v2, with their names and arguments
+// there.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,13 +16,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::optimizer {
 
-/// Returns a penalty on the squares of parameters. v2: optimizer.L2Regularization.
+/// Returns the regularizer that penalises the squares of parameters (weight decay). v2:
+/// optimizer.L2Regularization.
 constexpr regularizer L2Regularization(float rate) { return l2_decay(rate); }
 
-// Each function takes v2's arguments by name, with v2's defaults, and returns an optimizer of
-// lamina. Gradients here are those of the cost that the program returns, which is usually a mean
-// over the mini-batch. v2 sums them over the mini-batch: its learning rate of 0.1 / 128 for
-// mini-batches of 128 samples corresponds to 0.1 here.
+// Each function takes the arguments of v2 by name, with the defaults of v2, and returns an
+// optimizer of lamina. In lamina, gradients are those of the cost that the program returns, which
+// is usually a mean over the mini-batch. v2 sums gradients over the mini-batch, so a learning rate
+// of 0.1 / 128 there, for mini-batches of 128 samples, corresponds to 0.1 here.
 
 /// The arguments that all optimizers have.
 struct settings {
@@ -43,7 +45,7 @@ constexpr Opt with_settings(Opt made, const Attr& attr) {
 
 /// Arguments of SGD.
 using SGD_attr = settings;
-/// Plain gradient descent. The design document of PaddlePaddle: optimizer.SGD.
+/// Returns the optimizer of gradient descent. The design document of PaddlePaddle: optimizer.SGD.
 constexpr lamina::optimizer::sgd SGD(const SGD_attr& attr = {}) {
   return detail::with_settings(lamina::optimizer::sgd{}, attr);
 }
@@ -57,7 +59,7 @@ struct momentum_attr {
   regularizer regularization{};
   float gradient_clipping_threshold = 0;
 };
-/// Gradient descent with a velocity. v2: optimizer.Momentum.
+/// Returns the optimizer of gradient descent with momentum. v2: optimizer.Momentum.
 constexpr lamina::optimizer::momentum Momentum(const momentum_attr& attr = {}) {
   lamina::optimizer::momentum made;
   made.momentum = attr.momentum;
@@ -72,7 +74,7 @@ struct adam_attr {
   regularizer regularization{};
   float gradient_clipping_threshold = 0;
 };
-/// v2: optimizer.Adam.
+/// Returns the optimizer Adam. v2: optimizer.Adam.
 constexpr lamina::optimizer::adam Adam(const adam_attr& attr = {}) {
   lamina::optimizer::adam made;
   made.beta1 = attr.beta1;
@@ -80,7 +82,7 @@ constexpr lamina::optimizer::adam Adam(const adam_attr& attr = {}) {
   made.epsilon = attr.epsilon;
   return detail::with_settings(made, attr);
 }
-/// v2: optimizer.Adamax.
+/// Returns the optimizer Adamax. v2: optimizer.Adamax.
 constexpr lamina::optimizer::adamax Adamax(const adam_attr& attr = {}) {
   lamina::optimizer::adamax made;
   made.beta1 = attr.beta1;
@@ -89,7 +91,7 @@ constexpr lamina::optimizer::adamax Adamax(const adam_attr& attr = {}) {
   return detail::with_settings(made, attr);
 }
 
-/// v2: optimizer.AdaGrad.
+/// Returns the optimizer AdaGrad. v2: optimizer.AdaGrad.
 constexpr lamina::optimizer::adagrad AdaGrad(const settings& attr = {}) {
   return detail::with_settings(lamina::optimizer::adagrad{}, attr);
 }
@@ -102,21 +104,22 @@ struct rho_attr {
   regularizer regularization{};
   float gradient_clipping_threshold = 0;
 };
-/// v2: optimizer.DecayedAdaGrad.
+/// Returns the optimizer AdaGrad with decay. v2: optimizer.DecayedAdaGrad.
 constexpr lamina::optimizer::decayed_adagrad DecayedAdaGrad(const rho_attr& attr = {}) {
   lamina::optimizer::decayed_adagrad made;
   made.decay = attr.rho;
   made.epsilon = attr.epsilon;
   return detail::with_settings(made, attr);
 }
-/// `learning_rate` has no effect, as in Fluid. v2: optimizer.AdaDelta.
+/// Returns the optimizer AdaDelta. As in Fluid, `learning_rate` has no effect. v2:
+/// optimizer.AdaDelta.
 constexpr lamina::optimizer::adadelta AdaDelta(const rho_attr& attr = {}) {
   lamina::optimizer::adadelta made;
   made.rho = attr.rho;
   made.epsilon = attr.epsilon;
   return detail::with_settings(made, attr);
 }
-/// v2: optimizer.RMSProp.
+/// Returns the optimizer RMSProp. v2: optimizer.RMSProp.
 constexpr lamina::optimizer::rmsprop RMSProp(const rho_attr& attr = {}) {
   lamina::optimizer::rmsprop made;
   made.rho = attr.rho;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/parameter_tar.hpp - to_tar, from_tar and init_from_tar of v2's parameters, and
-// save_parameter_to_tar of its trainer.
+// lamina/v2/parameter_tar.hpp - implements to_tar, from_tar and init_from_tar of v2's parameters,
+// and save_parameter_to_tar of v2's trainer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::parameters {
 
-/// Writes each parameter once; errors are those of lamina::to_tar.
+/// Writes each parameter once to an archive. Errors are those of lamina::to_tar.
 template <program_type... P>
 LAMINA_COLD void write_tar(const Parameters<P...>& from, const file_path& path) {
   named_tensors all;
@@ -22,7 +22,8 @@ LAMINA_COLD void write_tar(const Parameters<P...>& from, const file_path& path) 
   to_tar(path, all);
 }
 
-/// Reads every parameter, or only those in the archive; errors are those of lamina::from_tar.
+/// Reads all parameters from an archive or, if `every` is false, only those that the archive
+/// contains. Errors are those of lamina::from_tar.
 template <program_type... P>
 LAMINA_COLD void read_tar(Parameters<P...>& to, const file_path& path, bool every) {
   const auto read = [&](auto& m) {

@@ -21,10 +21,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::parameters {
 
-/// The parameters of some costs, with a model for each cost. Parameters with the same name share
-/// memory, even across costs. Behaves like a dictionary: `p["fc_0.w_0"]` is an array that can be
-/// read and assigned. Trainers and inference refer to the parameters, which must outlive them. v2:
-/// Parameters.
+/// The parameters of one or more costs, with a model for each cost. Parameters with the same name
+/// share memory, also between costs. The object behaves like a dictionary: `p["fc_0.w_0"]` is an
+/// array that can be read and assigned. Trainers and Inference objects refer to this object, which
+/// must outlive them. v2: Parameters.
 template <program_type First, program_type... More>
 class Parameters {
  public:
@@ -35,7 +35,8 @@ class Parameters {
   explicit Parameters(std::uint64_t seed, First first, More... more)
       : models_(linked(seed, std::tuple<>(), first, more...)) {}
 
-  /// The value of a parameter as an array of the parameter's shape, which can be assigned.
+  /// The value of a parameter. It converts to an array of the shape of the parameter, and an array
+  /// can be assigned to it.
   class value {
    public:
     value(Parameters& of, std::string name) : of_(of), name_(std::move(name)) {}
@@ -68,8 +69,9 @@ class Parameters {
     return each([&](const parameter_info& info, auto&&...) { return info.name == name; });
   }
 
-  /// Return a copy of a parameter, or its shape, or set its value. They throw lamina::error for an
-  /// unknown name, with a list of the known ones, and for a value of another shape.
+  /// Return a copy of a parameter (get) or its shape (get_shape), or set its value (set). For an
+  /// unknown name, they throw lamina::error that lists the known names; for a value of another
+  /// shape, set throws lamina::error.
   LAMINA_COLD array<real> get(std::string_view name) const {
     array<real> found;
     at(name, [&](const auto& m, int i) { found = m.get(i); });
@@ -85,17 +87,18 @@ class Parameters {
     });
   }
 
-  /// to_tar writes all parameters to an archive in v2's format. init_from_tar reads only those in
-  /// the archive. Include <lamina/v2/parameter_tar.hpp> to call them. v2: Parameters.to_tar,
-  /// init_from_tar.
+  /// to_tar writes all parameters to an archive in v2's format. init_from_tar reads the parameters
+  /// that the archive contains. Programs that call them must include <lamina/v2/parameter_tar.hpp>.
+  /// v2: Parameters.to_tar, init_from_tar.
   void to_tar(const file_path& path) const { write_tar(*this, path); }
   void init_from_tar(const file_path& path) { read_tar(*this, path, false); }
-  /// Reads all parameters from an archive. Throws format_error if one is missing there or has
-  /// another shape. Costs are read in order; after an error, the parameters of that cost and of the
-  /// following ones are unchanged. v2: Parameters.from_tar.
+  /// Reads all parameters from an archive. Throws format_error if a parameter is missing in the
+  /// archive or has another shape. The parameters of the costs are read in the order of the costs;
+  /// after an error, the parameters of this cost and of all later costs are unchanged. v2:
+  /// Parameters.from_tar.
   void from_tar(const file_path& path) { read_tar(*this, path, true); }
 
-  /// Whether the parameters were created with this cost.
+  /// Whether P is one of the costs of this object.
   template <class P>
   static constexpr bool has = std::is_same_v<P, First> || (std::is_same_v<P, More> || ...);
   /// Returns the model of a cost.
@@ -103,7 +106,7 @@ class Parameters {
   lamina::model<P>& model_of() {
     return std::get<lamina::model<P>>(models_);
   }
-  /// Calls `f` with all models.
+  /// Calls `f` once, with all models as arguments.
   template <class F>
   decltype(auto) apply(F&& f) const {
     return std::apply(std::forward<F>(f), models_);
@@ -113,8 +116,8 @@ class Parameters {
     return std::apply(std::forward<F>(f), models_);
   }
 
-  /// Calls `f(info, model, index)` for each parameter until `f` returns true. Returns whether it
-  /// has.
+  /// Calls `f(info, model, index)` for each parameter, until a call returns true. Returns whether a
+  /// call has returned true.
   template <class F>
   bool each(const F& f) const {
     const auto of_one = [&](const auto& m) {
@@ -126,7 +129,7 @@ class Parameters {
   }
 
  private:
-  /// Makes a model for each program, sharing parameters with the earlier ones.
+  /// Makes a model for each program; a model shares parameters with the models before it.
   template <class... Made, class Next, class... Rest>
   static auto linked(std::uint64_t seed, std::tuple<lamina::model<Made>...> made, Next next,
                      Rest... rest) {
@@ -162,8 +165,8 @@ class Parameters {
   std::tuple<lamina::model<First>, lamina::model<More>...> models_;
 };
 
-/// Makes the parameters of a cost, or of several costs, which share parameters with the same name.
-/// Initial values are drawn with the seed of init(). A cost is a program that returns it. v2:
+/// Makes the parameters of one or more costs; costs share parameters with the same name. A cost is
+/// given as the program that returns it. Initial values are drawn with the seed of init(). v2:
 /// parameters.create.
 template <program_type... P>
 Parameters<P...> create(P... costs) {

@@ -18,7 +18,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::reader::creator {
 
-/// The type of reader that recordio makes.
+/// The type of the reader that recordio makes.
 class recordio_records {
  public:
   explicit recordio_records(std::vector<std::string> patterns) : patterns_(std::move(patterns)) {}
@@ -47,10 +47,11 @@ class recordio_records {
   std::vector<std::string> patterns_;
 };
 
-/// Makes a reader of the records of files, as bytes, in the order of the paths, which may be shell
-/// patterns; a thread reads `buf_size` records ahead. lamina::from_record converts records that
-/// convert() wrote to samples. Errors, when a pass begins: a path that matches no file; later, the
-/// errors of recordio_reader. v2: reader.creator.recordio.
+/// Makes a reader of the records of files; a record is a text of bytes. The files are read in the
+/// order of `paths`, which may be shell patterns. A thread reads `buf_size` records ahead.
+/// lamina::from_record converts records that convert() wrote to samples. When a pass begins, throws
+/// lamina::error for a path that matches no file; later, throws the errors of recordio_reader. v2:
+/// reader.creator.recordio.
 inline auto recordio(std::vector<std::string> paths, lamina::reader::element_count buf_size = 100) {
   return recordio_records(std::move(paths)) | lamina::reader::buffered(buf_size);
 }

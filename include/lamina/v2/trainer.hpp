@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/trainer.hpp - PaddlePaddle v2's trainer.SGD: trains parameters on a reader, and tests.
+// lamina/v2/trainer.hpp - the trainer of PaddlePaddle v2, trainer.SGD, which trains and tests
+// parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,16 +33,17 @@ struct train_attr {
 
 /// Trains the parameters of a cost: `SGD trainer(cost, parameters, update_equation)`. It runs a
 /// lamina::trainer with the threads and the seed of init(). Layers on which the cost does not
-/// depend are computed too, as with v2's extra_layers. The parameters must outlive it, and so must
-/// an update equation that is a variable. On a device, with <lamina/lamina.cuh>: `SGD trainer(cost,
-/// parameters, update_equation, lamina::cuda::place{0})`. On a device the host's parameters change
-/// at the end of each pass, and tests run on the CPU. v2: trainer.SGD.
+/// depend are computed too, as with v2's extra_layers. The parameters must outlive this object, and
+/// so must an update equation that is a variable. With <lamina/lamina.cuh>, it can train on a
+/// device: `SGD trainer(cost, parameters, update_equation, lamina::cuda::place{0})`. Then the
+/// parameters on the host change only at the end of each pass, and tests run on the CPU. v2:
+/// trainer.SGD.
 template <program_type P, lamina::optimizer::optimizer_type Opt,
           class Trainer = lamina::trainer<P, Opt>>
 class SGD {
  public:
-  /// Throws lamina::error if init() has set use_gpu, because a trainer on a device needs a place,
-  /// see below.
+  /// Makes a trainer on the CPU. Throws lamina::error if init() has set use_gpu, because a trainer
+  /// on a device needs a place (see the constructor below).
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation)
       : model_(model_in(trained)), trainer_(model_, update_equation, options_of_host()) {
@@ -59,7 +61,7 @@ class SGD {
                   "parameters::create(cost)");
   }
 
-  /// Makes a trainer on a device, with one thread.
+  /// Makes a trainer on the device `at`, with one thread on the host.
   template <program_type... All, typed_place Place>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation, const Place& at)
       : model_(model_in(trained)), trainer_(model_, update_equation, options(1), at) {
@@ -70,9 +72,9 @@ class SGD {
   }
 
   /// Trains on all mini-batches of a reader, `num_passes` times. A second call continues with the
-  /// state of the first one, and its events count passes from 0 again. `feed` maps the fields of a
-  /// sample to data layers: `feeding<"y", "x">`; by default both have the same order. Throws
-  /// lamina::error for data that do not fit.
+  /// parameters and the state of the optimizer after the first call; its events count passes from 0
+  /// again. `feed` maps the fields of a sample to data layers: `feeding<"y", "x">`; by default both
+  /// have the same order. Throws lamina::error for data that do not fit.
   template <class Reader, class Feeding = feeding_in_order>
   train_result train(Reader&& reader, const train_attr& attr = {}, Feeding feed = {}) {
     constexpr bool fed = Feeding::template fits<P>;
@@ -91,7 +93,7 @@ class SGD {
     return all;
   }
 
-  /// Computes cost and metrics of a reader's mini-batches, without training.
+  /// Computes the cost and the metrics of the mini-batches of a reader, without training.
   template <class Reader, class Feeding = feeding_in_order>
   event::TestResult test(Reader&& reader, Feeding feed = {}) {
     constexpr bool fed = Feeding::template fits<P>;
@@ -102,18 +104,18 @@ class SGD {
     return event::TestResult(evaluator_->test(feed.template applied_to<P>(reader)));
   }
 
-  /// Writes the parameters of the cost to an archive in v2's format, with
-  /// <lamina/v2/parameter_tar.hpp>.
+  /// Writes the parameters of the cost to an archive in v2's format. Programs that call it must
+  /// include <lamina/v2/parameter_tar.hpp>.
   void save_parameter_to_tar(const file_path& path) {
     trainer_.copy_to_host();
     to_tar(path, std::as_const(model_));
   }
 
-  /// Returns the trainer itself, for single steps, for its state in files, and more.
+  /// Returns the lamina::trainer, for example to make single steps or to save its state in a file.
   Trainer& of() { return trainer_; }
 
  private:
-  /// Lets the trainer report to a handler as long as this object exists.
+  /// Makes the trainer report its events to a handler as long as this object exists.
   class handled {
    public:
     handled(Trainer& of, const event::handler& to) : of_(of) {

@@ -38,7 +38,8 @@ class aligned_buffer {
   aligned_buffer& operator=(const aligned_buffer&) = delete;
   ~aligned_buffer() { release(); }
 
-  /// Reserves memory for `floats` floats; the old contents are lost.
+  /// Allocates memory for `floats` floats, which are 0; the old contents are lost. Does nothing if
+  /// the array already has this size.
   void resize(std::size_t floats) {
     if (floats == size_) return;
     release();

@@ -81,21 +81,21 @@ struct block_schedule {
   static constexpr int loop_count = count_calls(true);
 
   struct table_type {
-    list_range entries[bound(blocks)];  // by block: its entries of the schedule
+    list_range entries[bound(blocks)];  // for each block, its groups of the schedule
     block_call calls[bound(call_count)];
     loop_desc loops[bound(loop_count)];
     kept_rows kept[bound(loop_count * domains)];
     frame_argument frame_arguments[bound(loop_count > 0 ? arguments : 0)];
-    int made_domains[bound(at_least_one(loop_count) * domains)];  // by loop
+    int made_domains[bound(at_least_one(loop_count) * domains)];  // grouped by loop
     int loop_of_domain[bound(domains)];  // the loop whose iterations make its rows, or -1
     list_range block_arrays[bound(blocks)];
-    int arrays[bound(array_count)];       // by block
-    int kept_arrays[bound(array_count)];  // by loop
+    int arrays[bound(array_count)];       // grouped by block
+    int kept_arrays[bound(array_count)];  // grouped by loop
     slot_memory array_memory[bound(array_count)];
-    int told[bound(has_views ? schedule::groups : 0)];  // run_context::view by group
-    list_range views[bound(view_count)];                // by view: its arguments
+    int told[bound(has_views ? schedule::groups : 0)];  // run_context::view for each group
+    list_range views[bound(view_count)];                // for each view, its view_arguments
     int view_arguments[bound(has_views ? arguments : 0)];
-    int kept_views[bound(view_count)];  // by loop
+    int kept_views[bound(view_count)];  // grouped by loop
     bool fed[bound(domains)];
     bool changes[bound(domains)];  // the number of rows changes while a program runs
   };

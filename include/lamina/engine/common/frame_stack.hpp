@@ -46,7 +46,7 @@ class frame_stack {
     if (top_.chunk == chunks_.count) {
       // Each chunk is at least as large as all earlier chunks together.
       const std::size_t least = total_ < first_chunk ? first_chunk : total_;
-      // before make(), so a failure of reserve() leaks no chunk
+      // Before make(), so a failure of reserve() leaks no chunk.
       if (chunks_.count == chunks_.capacity)
         chunks_.reserve(chunks_.capacity == 0 ? 64 : 4 * chunks_.capacity);
       chunks_.push(from_.make(wanted > least ? wanted : least));

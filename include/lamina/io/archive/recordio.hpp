@@ -32,7 +32,7 @@ inline constexpr std::uint32_t recordio_magic = 0x01020304;
 /// The limits of a chunk.
 struct recordio_options {
   std::size_t records = 1000;  ///< maximum number of records
-  /// the writer ends a chunk before it would become larger
+  /// The writer ends a chunk before it would become larger.
   std::size_t bytes = std::size_t{1} << 24;
 };
 

@@ -151,7 +151,7 @@ class fluid_gradient_writer {
     const std::string type(forward_type(op.type));
     if (type == op.type) return;
     if (type == "scale" || type == "sign") return as_scale(op);
-    // Fluid gives the gradient the slots of the forward operator
+    // Fluid gives the gradient the slots of the forward operator.
     if (type == "reorder_lod_tensor_by_rank") {
       rename_slot(op.inputs, "Out@GRAD", "X");
       rename_slot(op.outputs, "X@GRAD", "Out");

@@ -74,7 +74,7 @@ struct attribute_message {
   std::vector<std::int64_t> integers{};
   std::vector<float> reals{};
   std::vector<std::string> texts{};
-  // the number of a type that is newer than Fluid 1.8; the value is then in `unknown`
+  // The number of a type that is newer than Fluid 1.8; the value is then in `unknown`.
   int later_type = 0;
   std::string unknown{};
 

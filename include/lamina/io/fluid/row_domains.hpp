@@ -83,8 +83,8 @@ class row_domains {
   }
 
   program_view p_;
-  std::vector<int> like_;  // by variable: another variable with the same rows; the last of a chain:
-                           // itself
+  std::vector<int> like_;  // for each variable, another variable with the same rows; the last of
+                           // such a chain has its own number
 };
 
 }}  // namespace lamina

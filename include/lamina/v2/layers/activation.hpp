@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/layers/activation.hpp - activations and kinds of pooling as PaddlePaddle v2 spells
-// them.
+// lamina/v2/layers/activation.hpp - activations and types of pooling, under their names in
+// PaddlePaddle v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,9 +19,9 @@ constexpr auto Sigmoid() { return lamina::activation::sigmoid; }
 constexpr auto Softmax() { return lamina::activation::softmax; }
 constexpr auto Exp() { return lamina::activation::exp; }
 constexpr auto Relu() { return lamina::activation::relu; }
-/// min(max(x, 0), 24).
+/// y = min(max(x, 0), 24).
 constexpr auto BRelu() { return lamina::activation::brelu; }
-/// log(1 + e^x), with x limited to [-40, 40].
+/// y = log(1 + e^x), with x limited to [-40, 40].
 constexpr auto SoftRelu() { return lamina::activation::soft_relu; }
 constexpr auto STanh() { return lamina::activation::stanh; }
 constexpr auto Abs() { return lamina::activation::abs; }
@@ -32,7 +32,7 @@ constexpr auto Reciprocal() { return lamina::activation::reciprocal; }
 constexpr auto SoftSign() { return lamina::activation::softsign; }
 }  // namespace activation
 
-/// Kinds of pooling for `layer::sequence_pool(x, {.type = pooling::Max()})`. v2: paddle.pooling.
+/// Types of pooling for `layer::sequence_pool(x, {.type = pooling::Max()})`. v2: paddle.pooling.
 namespace pooling {
 constexpr auto Max() { return pooling_type::max; }
 constexpr auto Avg() { return pooling_type::average; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/layers/data_type.hpp - the types of inputs, with the names of PaddlePaddle v2.
+// lamina/v2/layers/data_type.hpp - the types of inputs, under their names in PaddlePaddle v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,13 +8,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::data_type {
 
-/// One array of Dim numbers per sample, or per element of a sequence. v2: dense_vector(dim).
+/// An array of Dim numbers per sample, or per element of a sequence. v2: dense_vector(dim).
 template <int Dim>
 struct dense_vector {
   using element = float;
   static constexpr int width = Dim, levels = 0;
 };
-/// One integer from 0 to Range - 1. v2: integer_value(value_range).
+/// An integer from 0 to Range - 1 per sample, or per element of a sequence. v2:
+/// integer_value(value_range).
 template <std::int64_t Range>
 struct integer_value {
   using element = std::int64_t;
@@ -29,8 +30,9 @@ struct sequence_of : Type {
 };
 }  // namespace detail
 
-/// A sequence of such elements per sample, or a sequence of sequences. v2: dense_vector_sequence,
-/// dense_vector_sub_sequence, integer_value_sequence, integer_value_sub_sequence.
+/// A sequence of arrays or integers per sample, or (sub_sequence) a sequence of sequences of them.
+/// v2: dense_vector_sequence, dense_vector_sub_sequence, integer_value_sequence,
+/// integer_value_sub_sequence.
 template <int Dim>
 using dense_vector_sequence = detail::sequence_of<dense_vector<Dim>, 1>;
 template <int Dim>

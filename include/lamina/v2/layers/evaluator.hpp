@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/layers/evaluator.hpp - the evaluators of PaddlePaddle v2: layers whose results are
-// metrics of events and tests.
+// lamina/v2/layers/evaluator.hpp - the evaluators of PaddlePaddle v2. These are layers whose
+// results are metrics of events and tests.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::evaluator {
 
-/// The names under which metrics are reported, v2's by default.
+/// Options of the evaluators: the name of the metric; the defaults are those of v2.
 struct classification_error_attr {
   std::string_view name = "classification_error_evaluator";
 };
@@ -32,8 +32,8 @@ constexpr auto classification_error(
   return lamina::layer::assign(1 - lamina::layer::accuracy<TopK>(input, label, {}, line),
                                {.name = attr.name});
 }
-/// The area under the ROC curve over the whole pass; the second of two probabilities is that of the
-/// positive class. v2: evaluator.auc.
+/// The area under the ROC curve over all mini-batches of a pass. Each row of `input` has two
+/// probabilities; the second is that of the positive class. v2: evaluator.auc.
 template <class X, class L>
 constexpr auto auc(const X& input, const L& label,
                    const lamina::layer::options<auc_attr, X>& attr = {},

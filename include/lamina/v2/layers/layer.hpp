@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/layers/layer.hpp - the layers by the names of PaddlePaddle v2 and of its design
+// lamina/v2/layers/layer.hpp - layers under their names in PaddlePaddle v2 and in its design
 // document.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
-/// Contains all layers of lamina::layer, and these.
+/// Contains all layers of lamina::layer, and the layers below.
 namespace layer {
 
 using namespace lamina::layer;  // NOLINT: the facade has every layer
 
 /// Makes the input `Name` with a type of data_type: `data<"x", data_type::dense_vector<13>>(main)`.
-/// It has a row per sample, or per element of sequences. v2: layer.data(name, type).
+/// The input has a row per sample, or per element of sequences. v2: layer.data(name, type).
 template <fixed_string Name, class Type>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
   constexpr bool known = requires { Type::levels; };
@@ -45,7 +45,7 @@ constexpr auto cosine(const X& a, const Y& b, const options<cos_sim_attr, X>& at
   return lamina::layer::cos_sim(a, b, attr, line);
 }
 
-/// The options of a cost.
+/// Options of the costs below.
 struct cost_attr {
   std::string_view name{};
 };
@@ -75,8 +75,9 @@ constexpr auto cross_entropy_cost(const X& input, const L& label,
   return lamina::layer::mean(lamina::layer::cross_entropy(input, label, {}, line),
                              {.name = attr.name});
 }
-/// Computes the same cost, and the fraction of wrong rows as the metric
-/// "classification_error_evaluator". v2: layer.classification_cost.
+/// The cost of cross_entropy_cost. Also adds the metric "classification_error_evaluator", the
+/// fraction of rows whose largest probability is not that of the label. v2:
+/// layer.classification_cost.
 template <class X, class L>
 constexpr auto classification_cost(const X& input, const L& label,
                                    const options<cost_attr, X>& attr = {},
@@ -92,10 +93,10 @@ constexpr auto max_id(const X& input, const options<argmax_attr, X>& attr = {}) 
 
 }  // namespace layer
 
-/// Compositions of layers. v2: paddle.networks.
+/// Networks that are composed of layers. v2: paddle.networks.
 namespace networks {
 
-/// Options of sequence_conv_pool, with v2's activation.
+/// Options of sequence_conv_pool; the default activation is that of v2.
 struct sequence_conv_pool_attr {
   lamina::activation act = lamina::activation::tanh;
   param_attr param{};       // options of the filter

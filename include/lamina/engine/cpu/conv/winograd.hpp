@@ -185,7 +185,7 @@ class winograd {
   int points_;  // interpolation points along a side
   int large_[2], small_[2], padding_[2];
   int tile_rows_, tiles_;  // rows of tiles, tiles in a row
-  // computes `together_` rows of tiles at a time; has memory for `most_` rows
+  // Computes `together_` rows of tiles at a time; has memory for `most_` rows.
   int samples_, together_, most_;
 };
 

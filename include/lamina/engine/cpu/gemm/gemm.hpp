@@ -30,8 +30,9 @@ constexpr even_parts parts_of_depth(int k_size) {
   return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
 }
 
-// Whether the terms of each part of a sum are added from 0 and the results then added to a total. A
-// product of so many terms needs this, because one long chain of float additions would lose digits.
+// Whether each part of a sum starts from 0 and is then added to a total. Otherwise a part continues
+// the sum of the parts before it, which for so many terms would be one long chain of float
+// additions that loses digits.
 template <class Real>
 constexpr bool adds_parts(int k_size) {
   return sizeof(Real) == sizeof(float) && k_size > longest_chain;

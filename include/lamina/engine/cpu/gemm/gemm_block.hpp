@@ -71,7 +71,7 @@ struct basic_product_block {
   int rows;
   int depth;
   basic_left_operand<Real> left;  ///< points to the block's first row and first k
-  /// `left` is a packed copy: each tile is `depth` lines, as long as it has rows
+  /// `left` is a packed copy: each tile is `depth` lines, as long as it has rows.
   bool left_is_packed;
   const Real* panels;  ///< the panels of the right operand
   int panel_depth;     ///< the number of rows of each panel
@@ -84,7 +84,7 @@ struct basic_product_block {
   int partial_rows;    ///< the number of rows of the panels in `partial`
   int partial_row;     ///< the row of `partial` at which this block begins
   bool is_first;       ///< the sums start from 0 and not from `partial`
-  /// the sums are complete after this block and are passed to `run`
+  /// The sums are complete after this block and are passed to `run`.
   bool is_last;
   product_layout layout;
   basic_epilogue<Real> run;
@@ -96,7 +96,7 @@ namespace detail {
 /// The largest number of terms in one chain of float additions; a longer chain would lose digits.
 inline constexpr int longest_chain = 64 * 1024;
 
-/// Multiplies a block of one row with the panels in columns [first, end), `Panels` panels at a
+/// Multiplies a block of one row by the panels of the columns [first, end), `Panels` panels at a
 /// time.
 template <int Panels, class Real>
 LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
@@ -123,7 +123,7 @@ LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int firs
   }
 }
 
-/// Multiplies all tiles of a block with one panel.
+/// Multiplies all tiles of a block by one panel.
 template <class Real>
 LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const even_parts& tiles,
                                     int column, Real* sums) {

@@ -102,10 +102,10 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
 /// The number of panels by which a single row is multiplied at the same time.
 inline constexpr int panels_of_one_row = 8 / tile_vectors;
 
-/// Multiplies one row of the left operand with `depth` rows of several panels, which begin
-/// `panel_step` numbers apart. The other parameters are those of `micro_kernel`. Each element of
-/// the row is read once for all panels. Several panels give many independent sums, which hide the
-/// latency of a multiply-add, so the sums need not be split into chains.
+/// Multiplies one row of the left operand by `depth` rows of several panels; two consecutive panels
+/// begin `panel_step` numbers apart. The other parameters are those of `micro_kernel`. Each element
+/// of the row is read once for all panels. Several panels give many independent sums, which hide
+/// the latency of a multiply-add, so the sums need not be split into chains.
 template <int Panels, class Real>
 LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& operand,
                                   const Real* panels, std::ptrdiff_t panel_step,

@@ -195,7 +195,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   struct tables {
     table_type schedule;
     bfloat16_layout
-        needs[bound(bfloat16_layouts * at_least_one(parameters))];  // by bfloat16_pointer()
+        needs[bound(bfloat16_layouts * at_least_one(parameters))];  // index: bfloat16_pointer()
   };
   static constexpr tables make() {
     constexpr kernel_list kernels =

@@ -45,23 +45,23 @@ struct joint_sums;
 struct run_context {
   const int* rows;            // for each domain, its number of rows
   const int* const* offsets;  // for each domain, the rows at which its sequences begin
-  // for each domain, the index in the mini-batch of the first row of this part
+  // For each domain, the index in the mini-batch of the first row of this part.
   const std::int64_t* first_row;
   std::uint64_t seed;
   std::uint64_t step;  // number of the training step; random masks depend on it
   float* scratch;
   const row_allocator* allocator;            // null when all rows are fed
   const minibatch_source* source = nullptr;  // null if the program does not read mini-batches
-  // 1 + index of the view whose address the operator sets; -1: the output refers to X
+  // 1 + index of the view whose address the operator sets; -1: the output refers to X.
   int view = 0;
   std::uint64_t iteration = 0;  // number of earlier executions of the operator's block in this run
   shared_sums sums = {};        // for an operator that several threads run together
   const conv_methods* convolutions = nullptr;  // the convolution algorithms that the program needs
-  // transformed filters that are kept; null for machines that train
+  // Transformed filters that are kept; null for machines that train.
   filter_memory* filters = nullptr;
   bool is_odd_run = false;         // true in every second run of a machine
   partial_sums sums_of_rows = {};  // for a group that processes its rows part by part
-  // computes statistics over all parts of a mini-batch; null if the mini-batch is not divided
+  // Computes statistics over all parts of a mini-batch; null if the mini-batch is not divided.
   const joint_sums* joint = nullptr;
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }

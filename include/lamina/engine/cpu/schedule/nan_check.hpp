@@ -33,8 +33,8 @@ struct nan_check_view {
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
-  const checked_argument* of;  // by argument
-  // first_operator[g]: the first operator of group g; the last entry is the number of operators
+  const checked_argument* of;  // one per argument
+  // first_operator[g]: the first operator of group g; the last entry is the number of operators.
   const int* first_operator;
   const char* const* type;  // for each operator, its type, that is, Fluid's name
   int groups;

@@ -83,7 +83,7 @@ struct schedule_of_rows {
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
-  const bool* is_local;  // by argument: whether only groups of its run use the array
+  const bool* is_local;  // for each argument, whether only groups of its run use the array
 };
 
 /// A schedule with runs over tiles of rows.
@@ -315,7 +315,7 @@ struct tiled_groups {
   /// Whether an output of the run shares memory with an input of the run whose rows begin at other
   /// addresses. A tile could then overwrite rows of the input that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
-    // more comparisons would slow down compilation by seconds, so larger programs are not tiled
+    // More comparisons would slow down compilation by seconds, so larger programs are not tiled.
     constexpr int most = 1 << 17;
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
