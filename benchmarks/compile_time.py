@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the compilation of programs: seconds, peak memory, the size of the object file and the
-length of the longest symbol.
+"""Measures what a program costs the compiler: seconds, peak memory, object size and the longest
+symbol.
 
-The subjects are a file that only includes <lamina/lamina.hpp>; networks of fc layers that a for
-loop records, and networks of convolutions, each with a machine that trains it; a while_loop of
-2,300 operators with its gradient on a machine; and examples/01_digits.cpp. Each is compiled to an
-object file with -O2, --repeat times, and the smallest numbers count. With --peers, files that only
-include dlib or libtorch, and the digits program in these libraries, are measured too; libraries
-that are missing are installed. All are compiled in turn (A B C, A B C ...), and the last column is
-the seconds of lamina divided by those of the other library.
+The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop
+records and networks of convolutions, each with a machine that trains it, a while_loop of 2,300
+operators with its gradient on a machine, and examples/01_digits.cpp. Each is compiled to an object
+with -O2; the least of --repeat runs counts. With --peers come the includes of dlib and of libtorch
+and the same digits program written in them, each compiled in turn with lamina's (A B C, A B C ...);
+the last column is lamina's seconds over theirs. Where they are missing, a terminal shows the
+command that installs them and a question; with --install, or without a terminal, they are installed
+at once.
 
-With --budget, it only compares the memory, code and functions of examples with compile_budget.txt
+With --budget it compares memory, code and functions of examples with compile_budget.txt instead
 (compile_budget.py).
 
 usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N]
            [--flags FLAGS] [--peers] [--install] [--json]
        compile_time.py --budget | --update-budget [--compiler CXX]... [--only TEXT]...
            [--mode MODE]...
-       The default is g++ and clang++ if they exist, with 4, 16, 64 and 256 layers. --only measures
-       the subjects whose names contain TEXT.
+       The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only:
+       subjects with this in their names.
 """
 import argparse
 import json
@@ -79,8 +80,8 @@ void run(float* const* parameters) {
 }
 """
 
-# LeNet is the network of workload W2, the small residual network that of W7; the large residual
-# network is that of He et al. (2015) for ImageNet.
+# LeNet is that of W2, the small residual network that of W7, the other one that of He et al. (2015)
+# for ImageNet.
 IMAGE_NETWORK = """#include <vector>
 #include <lamina/lamina.hpp>
 namespace layer = lamina::layer;
@@ -133,14 +134,14 @@ IMAGE_NETWORKS = {"LeNet": ("1, 28, 28", LENET), "ResNet, W7": ("3, 32, 32", RES
                   "ResNet-50": ("3, 224, 224", RESNET_50)}
 
 
-# The package, additional flags and header of each library; peers/digits_NAME.cpp is its program.
+# Package, further flags and header of each peer; peers/digits_NAME.cpp is its program.
 PEERS = {"dlib": ("libdlib-dev", "", "dlib/dnn.h"),
          "libtorch": ("libtorch-dev", "-I/usr/include/torch/csrc/api/include", "torch/torch.h")}
 
 
 def compile_once(command):
-    """Runs a compilation, which must succeed. Returns its seconds of processor time and its peak
-    memory in kilobytes, both including child processes."""
+    """(seconds of processor time, peak kilobytes) of one compilation and its children, which must
+    succeed."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
@@ -152,15 +153,14 @@ def compile_once(command):
 
 
 def longest_symbol(object_file):
-    """Returns the length of the longest mangled name in an object file."""
+    """The length of the longest mangled name in an object."""
     names = subprocess.run(["nm", "-P", object_file], text=True, capture_output=True,
                            check=True).stdout
     return max((len(line.split(maxsplit=1)[0]) for line in names.splitlines()), default=0)
 
 
 def measure(compiler, flags, sources, repeat):
-    """Returns the four numbers of each (source, additional flags), compiled in turn by a
-    compiler."""
+    """The four numbers of each (source, further flags) with one compiler, compiled in turn."""
     with tempfile.TemporaryDirectory() as folder:
         runs = [[] for _ in sources]
         for _ in range(repeat):
@@ -180,8 +180,7 @@ def measure(compiler, flags, sources, repeat):
 
 
 def subjects(layers, folder, peers):
-    """Returns lists of (name, source file, additional flags): lamina's, then those of other
-    libraries."""
+    """Lists of (name, source file, further flags): lamina's, and behind it the same of peers."""
     own = shlex.join([f"-I{ROOT / 'include'}"])
 
     def write(name, text):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs the Debian packages of the libraries with which lamina is compared."""
+"""Installs the libraries that lamina is compared with, after it has asked."""
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 
-# As in test/install: apt waits while another apt holds its lock, and repeats failed downloads.
+# As in test/install: apt waits for a lock that another apt holds, and tries a download again.
 APT_OPTIONS = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]
 
 
@@ -58,15 +58,13 @@ def agree(program, commands, agreed, otherwise=""):
 
 
 def install(packages):
-    """Installs the packages that are missing; returns those that cannot be installed."""
-    apt, absent = shutil.which("apt-get"), []
-    for package in packages:
-        if subprocess.run(["dpkg-query", "-W", "-f=${db:Status-Status}", package],
-                          capture_output=True, text=True).stdout == "installed":
-            continue
-        sudo = [] if os.geteuid() == 0 else ["sudo"]
-        if apt is None or subprocess.run(
-            [*sudo, apt, "-qq", *APT_OPTIONS, "install", "-y", "--no-install-recommends", package],
+    """Installs Debian packages that are missing, one by one; returns those that cannot be. Asks
+    nobody: call agree() first."""
+    apt, absent = apt_get(), []
+    for package in missing(packages):
+        print(f"installing {package}", file=sys.stderr)
+        if not apt or subprocess.run(
+            [*apt, "-qq", *APT_OPTIONS, "install", "-y", "--no-install-recommends", package],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode:
             absent.append(package)
     return absent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The networks of benchmarks/distributed/run. Each compilation makes one of them: the macro NET is
-// 1 for LeNet, 2 for the ResNet of W7, 3 for the recurrence of examples/text/char_rnn.cpp, 4 for a
-// perceptron of 20 million parameters.
+// The nets of benchmarks/distributed/run, one per compilation: NET is 1 for LeNet, 2 for the ResNet
+// of W7, 3 for the recurrence of examples/text/char_rnn.cpp, 4 for a perceptron of 20 million
+// numbers.
 
 #include <algorithm>
 #include <array>
@@ -89,10 +89,9 @@ double micros(clock_type::time_point from) {
   return std::chrono::duration<double, std::micro>(clock_type::now() - from).count();
 }
 
-/// Takes the place of the exchange between processes: this process runs as rank 0 of two processes,
-/// without the other process, so it computes half of each mini-batch. Records when each group has
-/// run.
-class timed_arrays final : public lamina::shared_arrays {
+/// Runs the half of each mini-batch that belongs to rank 0 of two, without the other one, and notes
+/// when each group has run.
+class timed_sync final : public lamina::parameter_sync {
  public:
   timed_sync(const lamina::trained_arrays& of, std::vector<std::vector<double>>& to)
       : parameter_sync(0, 2), times(of.times, of.times + of.count), to_(to) {
@@ -141,8 +140,8 @@ class timed_world final : public lamina::world {
     times = made->times, floats = made->floats;
     return made;
   }
-  std::int64_t add_up(std::int64_t mine) override { return mine; }
-  /// Behaves as if both processes had the same data.
+  std::int64_t all_reduce_sum(std::int64_t mine) override { return mine; }
+  /// Both have the same.
   void gather(const void* mine, std::size_t bytes, void* all) override {
     for (int r = 0; bytes > 0 && r < size_; ++r)
       std::memcpy(static_cast<char*>(all) + static_cast<std::size_t>(r) * bytes, mine, bytes);
@@ -150,8 +149,7 @@ class timed_world final : public lamina::world {
   void fail(std::string_view) noexcept override {}
   std::vector<lamina::gradient_times> times;
   std::vector<std::size_t> floats;
-  // For each step, the microseconds at which each group ended, and those at which the run ended.
-  std::vector<std::vector<double>> groups;
+  std::vector<std::vector<double>> groups;  // by step: microseconds by group, and of the run
 };
 
 }  // namespace
@@ -172,8 +170,7 @@ std::vector<double> time_steps(const step_request& request) {
                              took.push_back(micros(begin));
                          },
                      .world = request.world}};
-  // All steps are in one pass, because at the end of a pass the state of the optimizer is collected
-  // from all processes.
+  // One pass, because the end of a pass collects the state of the optimizer.
   t.pass(samples(request.steps * request.rows) | lamina::reader::batch(request.rows));
   return took;
 }

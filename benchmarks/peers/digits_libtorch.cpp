@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does in libtorch what examples/01_digits.cpp does in lamina, for benchmarks/compile_time.py: it
-// trains a model, saves and loads it, and uses it from four threads. Arguments: the file of the
-// images for training, and the file of the images for test.
+// What examples/01_digits.cpp does, in libtorch, for benchmarks/compile_time.py: trains, saves,
+// loads, serves from four threads. Arguments: the file of the training images, the file of the
+// others.
 #include <array>
 #include <thread>
 

@@ -21,14 +21,15 @@ PLACES = (("header", "include/lamina/"), ("test", "test/"), ("page or example", 
 
 INTRODUCTION = """# Coverage
 
-Each item that five documents of PaddlePaddle name, with the header that declares it, a test, and
-the page or example that shows it. Two of the five documents are versions of "PaddlePaddle API" and
-share a chapter here. Items are functions, arguments and concepts. "A whole program" is a program of
-lamina's own for the purpose of one in the document ([names of PaddlePaddle v2](v2.md)).
+This page shows, for each item that five documents of PaddlePaddle name, where lamina has it: the
+header that declares it, a test, and the page or example that shows it. Items are functions,
+arguments and concepts. Two of the five documents are versions of "PaddlePaddle API", so they share
+a chapter. "A whole program" means that the document has a complete program; lamina has its own
+program for the same purpose ([names of PaddlePaddle v2](v2.md)).
 
-`tools/check --fix` writes this page from `test/docs/coverage_table.txt`. `tools/check`
-fails if a header does not contain the word of its row, or if a test or page is missing, so a row
-cannot be left over after its header has changed.
+`tools/check --fix` writes this page from `test/docs/coverage_table.txt`. `tools/check` fails if a
+header does not contain the word that its row names, or if a test or page is missing. So each row
+agrees with the current headers.
 """
 MISSING = """## Not there yet
 
