@@ -12,8 +12,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace math {
 /// Whether T is a plain number and not a SIMD batch.
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T>;
-/// Whether T is a SIMD batch of doubles, for which core/math.hpp needs more exact functions than
-/// for floats.
+/// Whether T is a SIMD batch of doubles, for which core/numbers/math.hpp needs more exact functions
+/// than for floats.
 template <class T>
 inline constexpr bool is_batch_of_doubles = false;
 template <class T>

@@ -16,7 +16,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the elements [first, first + count) of the variable that a startup operator fills, in
 /// row-major order. `stream` is the number of the parameter; it selects the random numbers
-/// (core/random.hpp).
+/// (core/numbers/random.hpp).
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
                                              std::uint64_t program_seed, std::uint64_t stream,
