@@ -17,8 +17,9 @@
 
 namespace test {
 
-/// Shared arrays that fail, or do nothing more, in their third step, behind three
-/// quarters of its groups: then some gradients are on their way and others are not computed yet.
+/// Shared arrays that throw, or block forever if `hangs` is set, in their third step after three
+/// quarters of its groups. At that time some gradients are being sent and others are not yet
+/// computed.
 class failing_arrays final : public lamina::shared_arrays {
  public:
   failing_arrays(std::unique_ptr<lamina::shared_arrays> of, bool hangs)
@@ -84,7 +85,7 @@ class failing_arrays final : public lamina::shared_arrays {
   std::unique_ptr<lamina::shared_arrays> of_;
   bool hangs_;
   int steps_ = 0, most_ = 0;
-  std::atomic<int> groups_{0};  // told by all threads
+  std::atomic<int> groups_{0};  // the calls of advance() in this step, by all threads
 };
 
 class failing_world final : public lamina::world {
