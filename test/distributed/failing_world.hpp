@@ -92,7 +92,7 @@ class failing_sync final : public lamina::parameter_sync {
   std::unique_ptr<lamina::parameter_sync> of_;
   bool hangs_;
   int steps_ = 0, most_ = 0;
-  std::atomic<int> groups_{0};  // told by all threads
+  std::atomic<int> groups_{0};  // the calls of advance() in this step, by all threads
 };
 
 class failing_world final : public lamina::world {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/distributed/nets.hpp - nets that the tests of distributed training train.
+// test/distributed/nets.hpp - the nets that are trained in tests of distributed training.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,26 @@
 
 namespace test {
 
-/// What a training has reached.
+/// The results of a training.
 struct trained_net {
   std::uint64_t parameters = 0;  // checksum of all parameters
   double cost = 0;
-  double metric = 0;  // of the last pass, if the net has one
+  double metric = 0;  // the metric of the last pass, if the net has one
   std::int64_t steps = 0;
-  std::size_t bytes = 0;  // of memory that model and training took in this process
-  // The same at most behind a step; and the most that the process ever had, with its code.
+  // the memory that model and training added to this process by the end of training
+  std::size_t bytes = 0;
+  // The largest such amount after any step, and the peak memory of the whole process, including its
+  // code.
   std::size_t bytes_in_steps = 0, peak_bytes = 0;
 };
 
-/// The names that `train_net` knows.
+/// The names that `train_net` accepts.
 std::vector<std::string> net_names();
 std::vector<std::string> optimizer_names();
 
-/// Trains a net by name with an optimizer by name (the net "table" with a lazy adam, whatever the
-/// name). "rule" is the dense net on labels that it can learn; with `parts` above 1, on every so
-/// manieth sample from number `part` on. Throws lamina::error for unknown names.
+/// Trains a net, given by name, with an optimizer, given by name. The net "table" is always trained
+/// with a lazy adam. The net "rule" is the dense net with labels that it can learn; it is trained
+/// on the samples whose index modulo `parts` is `part`. Throws lamina::error for unknown names.
 trained_net train_net(std::string_view net, std::string_view optimizer,
                       const lamina::train_options& options, int part = 0, int parts = 1);
 

@@ -12,7 +12,7 @@
 
 namespace test {
 
-/// The value of an element, by its table, row and column.
+/// The value of the element at a row and column of a table.
 inline float value(int table, int row, int column) {
   return static_cast<float>(1000 * row + 10 * column + table);
 }

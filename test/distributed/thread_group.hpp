@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/distributed/thread_group.hpp - the threads of one process as ranks, for tests without MPI.
+// test/distributed/thread_group.hpp - a process group whose ranks are threads of one process, for
+// tests without MPI.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,7 @@
 
 namespace test {
 
-/// What the ranks of one process share: messages by sender and receiver.
+/// The messages between the ranks, by sender and receiver. All ranks share one mailbox.
 class mailbox {
  public:
   void send(int from, int to, const void* data, std::size_t bytes, int channel = 0) {
@@ -72,15 +73,16 @@ class mailbox {
     if (!is_there) throw lamina::error(failure_);
     return found;
   }
-  /// The next message of a channel, if there is one.
+  /// Takes the next message of a channel. Returns false if there is none yet.
   bool receives(int from, int to, int channel, std::vector<std::byte>& found) {
     const std::lock_guard lock(mutex_);
     if (takes(from, to, channel, found)) return true;
     if (comes_no_more(from)) throw lamina::error(failure_);
     return false;
   }
-  /// A rank that waits for a message of this rank which was not sent throws this error. A rank that
-  /// waits for another does not: it has its own error, as another may have it in the same call.
+  /// Notes that a rank failed. A rank that waits for a message of the failed rank which was never
+  /// sent throws this error. Ranks that wait for other ranks do not, because several ranks may fail
+  /// in the same call, and each then reports its own error.
   void fail(int rank, std::string_view why) {
     const std::lock_guard lock(mutex_);
     if (!has_failed_) failure_ = "rank " + std::to_string(rank) + ": " + std::string(why);
@@ -88,7 +90,7 @@ class mailbox {
     gone_.insert(rank);
     arrived_.notify_all();
   }
-  /// The rank sends nothing more.
+  /// Notes that a rank sends no more messages.
   void end(int rank) {
     const std::lock_guard lock(mutex_);
     gone_.insert(rank);
@@ -186,11 +188,12 @@ class thread_group final : public lamina::distributed::process_group {
   void fail(std::string_view why) noexcept override { mail_.fail(rank_, why); }
   std::unique_ptr<lamina::device_sums> share_device(int, void*) override;
 
-  std::size_t sent = 0;  // bytes in exchanges
-  // Exchanges that went on while the caller computed, and the messages that they received.
+  std::size_t sent = 0;  // the number of bytes sent in exchanges
+  // The number of exchanges that ran while the caller computed, and of the messages that they
+  // received.
   std::atomic<int> starts{0}, received{0};
-  bool has_no_memory = false;  // for a packet
-  int patience = -1;           // calls of wait_awhile() until it throws; -1: any number
+  bool has_no_memory = false;  // allocating the memory of a packet fails
+  int patience = -1;           // the number of the call of wait_awhile() that throws; -1: none
 
  private:
   void take(int from, void* to, std::size_t bytes) { write(mail_.receive(from, rank_), to, bytes); }
@@ -208,7 +211,7 @@ class thread_group final : public lamina::distributed::process_group {
   int numbers_ = 0;
 };
 
-/// Sums over ranks whose devices have the memory of this process.
+/// Sums over ranks whose devices use the memory of this process.
 class thread_sums final : public lamina::device_sums {
  public:
   explicit thread_sums(thread_group& group) : group_(group) {}
@@ -239,7 +242,7 @@ inline std::unique_ptr<lamina::device_sums> thread_group::share_device(int, void
   return std::make_unique<thread_sums>(*this);
 }
 
-/// Runs f(world) for each rank, in threads of their own.
+/// Runs f(world) for each rank, each in a thread of its own.
 inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,
                      const lamina::distributed::session_options& options = {}) {
   mailbox mail;
@@ -255,7 +258,7 @@ inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,
   for (auto& t : threads) t.join();
 }
 
-/// What f(world) returns in each rank, by rank.
+/// Runs f(world) for each rank and returns the results by rank.
 template <class F>
 auto results_in_ranks(int ranks, F f, const lamina::distributed::session_options& options = {}) {
   std::mutex mutex;
@@ -271,7 +274,7 @@ auto results_in_ranks(int ranks, F f, const lamina::distributed::session_options
   return all;
 }
 
-/// The messages of the errors that f(world) throws, by rank.
+/// Runs f(world) for each rank and returns the messages of the errors that were thrown, by rank.
 inline std::map<int, std::string> errors_of(
     int ranks, const std::function<void(thread_group&)>& f,
     const lamina::distributed::session_options& options = {}) {

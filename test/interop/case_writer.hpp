@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes programs with inputs and results for other libraries to repeat: a folder a case with
+// Writes programs with inputs and results, as test cases for other libraries. A case is a folder
+// with
 //   __model__        the program with feed and fetch operators
-//   program.json     the same in protobuf's JSON mapping
+//   program.json     the program in protobuf's JSON mapping
 //   parameters/NAME  the parameters, one file each
 //   feed/NAME        the inputs, and the rows of mini-batches (minibatches.hpp)
-//   fetch/NAME       what the executor found, gradients too
-//   edges/feed/NAME, edges/fetch/NAME   the same of 0, -0, tiny, huge and infinite numbers and NaN
-// and of programs without gradients
-//   onnx/model.onnx  the same as an ONNX file, or onnx/refused, why there is none
-//   onnx/ROWS/feed/NAME, onnx/ROWS/fetch/NAME   inputs and results of several batches, of which
-//                    `edges` is one
+//   fetch/NAME       the results that the executor computed, and the gradients, if any
+//   edges/feed/NAME, edges/fetch/NAME   inputs and results with edge values: 0, -0, tiny, huge and
+//                    infinite numbers, and NaN
+// and, for programs without gradients,
+//   onnx/model.onnx  the program as an ONNX file, or onnx/refused, which says why there is none
+//   onnx/ROWS/feed/NAME, onnx/ROWS/fetch/NAME   inputs and results of several batches; the batch
+//                    named `edges` has edge values
 #pragma once
 
 #include <cstdint>
@@ -45,9 +47,11 @@ class case_writer {
  public:
   explicit case_writer(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Writes a program as the case NAME; with gradients also NAME_grad, whose cost is the first
-  /// result. What records a program for any real type T by `operator()<T>(block&)` is written for
-  /// floats so, and for doubles as NAME_in_double: results and gradients are one case there.
+  /// Writes a program as the case NAME. If options.gradients is set, also writes the case
+  /// NAME_grad, whose cost is the first result. If `recorded` is not a program but an object that
+  /// records one for any real type T by `operator()<T>(block&)`, these cases are written for float,
+  /// and the program for double is written as one case NAME_in_double, with both results and
+  /// gradients.
   template <class F>
   void write(const std::string& name, F recorded, const case_options& options = {}) {
     if constexpr (lamina::program_type<F>) {
@@ -60,26 +64,26 @@ class case_writer {
       write_in_double(name + "_in_double", program_of<double>(recorded), options);
     }
   }
-  /// Writes what a program computes as the case NAME, without its gradients.
+  /// Writes the results of a program as the case NAME, without gradients.
   template <lamina::program_type P>
   void write_results(const std::string& name, P, const case_options& options) {
     write_view(name, P::view(), P::view(), options, {.outputs = true});
   }
-  /// Writes a step of training as the case NAME: the program in Fluid's form, and what parameters
-  /// and accumulators are after it.
+  /// Writes a step of training as the case NAME: the program in Fluid's form, and the parameters
+  /// and accumulators after the step.
   template <class P, class Opt>
   void write_step(const std::string& name, P program, const Opt& optimizer,
                   const case_options& options = {}) {
     write_step(name, P::view(), lamina::training_messages_of(program, optimizer), options);
   }
-  /// Cases that follow have no edge values.
+  /// From now on cases are written without edge values.
   void without_edges() { edges_ = false; }
   /// Removes the folder of a case that could not be written.
   void remove(const std::string& name) const;
   int count() const { return count_; }
 
  private:
-  /// What a case fetches.
+  /// Which values a case fetches.
   struct fetched {
     bool outputs = false, gradients = false;
   };
@@ -93,7 +97,7 @@ class case_writer {
   }
   void write_step(const std::string& name, const lamina::program_view& p,
                   lamina::training_messages messages, const case_options& options);
-  /// `inference` is the program that becomes an ONNX file, if any.
+  /// `inference` is the program to write as an ONNX file, if there is one.
   void write_view(const std::string& name, const lamina::program_view& p,
                   const std::optional<lamina::program_view>& inference, const case_options& options,
                   fetched what);
@@ -119,7 +123,7 @@ class case_writer {
   int count_ = 0;
 };
 
-/// The cases, a file a family.
+/// Write the cases. Each function is defined in a source file of its own.
 void write_pointwise_cases(case_writer& to);
 void write_row_cases(case_writer& to);
 void write_image_cases(case_writer& to);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws/block_gradient_law.hpp - gradients through loops and branches are the limits of difference
-// quotients, and the compiled engine computes what the executor does. Errors are measured against
-// the largest gradient, which must not be small: where all gradients are tiny, wrong ones would
-// pass.
+// laws/block_gradient_law.hpp - the law of gradients through loops and branches: they are the
+// limits of difference quotients, and the compiled engine computes the same gradients as the
+// executor. Errors are measured relative to the largest gradient. That gradient must not be small,
+// because wrong gradients would pass the check if all of them were tiny.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace laws {
 
-/// Compares all gradients of parameters and floating feeds with central differences in double, then
-/// them and the outputs on the engine with those on the executor, for other feeds; where rows are
-/// said to be alone, for full vectors and for each row alone too.
+/// Compares all gradients of parameters and floating feeds with central differences in double. Then
+/// compares the gradients and outputs of the engine with those of the executor, for other feeds. If
+/// `rows_are_alone` is set, this is done for full vectors and for each row alone too.
 template <class P>
 void check_block_gradients(P program, lamina::feed_map feed = {},
                            const gradient_options& options = {}, bool rows_are_alone = false) {

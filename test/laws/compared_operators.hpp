@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws/compared_operators.hpp - which operators a test has really compared, for the table of
-// docs/operators.md. With LAMINA_COMPARED in the environment its file gets a line for each: column,
-// type of the operator, "gradients" or "values". test/interop/operator_table.py reads them.
+// laws/compared_operators.hpp - records which operators a test really compared, for the table of
+// docs/operators.md. If the environment variable LAMINA_COMPARED names a file, a line is added to
+// it for each operator: the column, the type of the operator, and "gradients" or "values".
+// test/interop/operator_table.py reads them.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +17,7 @@ namespace laws {
 
 namespace detail {
 
-/// Adds to the file, if there is one.
+/// Adds a line to the file, if LAMINA_COMPARED names one.
 inline void write_compared(const char* mode, std::string_view line) {
   const char* const path = std::getenv("LAMINA_COMPARED");
   std::FILE* const file = path != nullptr ? std::fopen(path, mode) : nullptr;
@@ -24,10 +25,10 @@ inline void write_compared(const char* mode, std::string_view line) {
   std::fwrite(line.data(), 1, line.size(), file);
   std::fclose(file);
 }
-/// The file begins anew with each process, so that it is there when nothing was compared.
+/// Each process begins a new file, so that the file exists even if nothing was compared.
 inline const bool compared_begun = (write_compared("w", ""), true);
 
-/// Names one operator of a column, once a process.
+/// Writes the line of an operator in a column, once in each process.
 inline void note_compared(std::string_view column, std::string_view type, bool gradients) {
   static std::set<std::string> known;
   const std::string line = std::string(column) + "\t" + std::string(type) + "\t" +
@@ -39,7 +40,7 @@ inline bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Whether a variable of a program has a gradient in it.
+/// Whether the program computes a gradient of a variable.
 inline bool has_gradient(const lamina::program_view& p, int variable) {
   for (int v = 0; v < p.count.variables; ++v) {
     const lamina::variable_desc& d = p.variables[v];
@@ -49,7 +50,8 @@ inline bool has_gradient(const lamina::program_view& p, int variable) {
   return false;
 }
 
-/// f(v) for each variable in some slots of an operator, whose arguments begin at `at`.
+/// Calls f(v) for each variable in the first `slots` slots of an operator. Their arguments begin at
+/// `at`.
 template <class Slots, class F>
 void each_argument(const lamina::program_view& p, const Slots* slots, int count, int at,
                    const F& f) {
@@ -68,9 +70,10 @@ bool any_gradient(const lamina::program_view& p, const Slots* slots, int count, 
 
 }  // namespace detail
 
-/// The operators of a program whose results were compared; `all` says whether all results were, or
-/// only gradients of the first one: then an operator of the forward part counts where a gradient
-/// flows through it, or where it gives the program its data.
+/// Records the operators of a program whose results were compared. `all` says whether all results
+/// were compared, or only the gradients of the first result. In the second case an operator of the
+/// forward pass counts only if a gradient flows through it or if it is a source of the program's
+/// data.
 inline void note_compared(std::string_view column, const lamina::program_view& p, bool all) {
   if (std::getenv("LAMINA_COMPARED") == nullptr) return;
   for (int i = 0; i < p.count.operators; ++i) {
@@ -84,7 +87,8 @@ inline void note_compared(std::string_view column, const lamina::program_view& p
       detail::note_compared(column, s.type, flows);
   }
 }
-/// The operators that one variable of a program depends on, whose values were compared.
+/// Records the operators on which one variable of a program depends, after the values of that
+/// variable were compared.
 inline void note_compared_result(std::string_view column, const lamina::program_view& p,
                                  int variable) {
   std::set<int> wanted = {variable};
@@ -104,7 +108,7 @@ inline void note_compared_result(std::string_view column, const lamina::program_
     }
   }
 }
-/// One operator, compared with numbers that a test computed in another way.
+/// Records one operator that was compared with numbers that a test computed in another way.
 inline void note_compared_operator(std::string_view column, std::string_view type) {
   constexpr std::string_view gradient = "_grad";
   const bool is_gradient = detail::ends_with(type, gradient);

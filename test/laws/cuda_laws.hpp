@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/laws/cuda_laws.hpp - the law of CUDA kernels for one row of a table of operators: their
-// bodies, run on the host, compute the results and gradients of the CPU engine.
+// test/laws/cuda_laws.hpp - checks the law of CUDA kernels for one row of a table of operators: the
+// bodies of the kernels, run on the host, compute the same results and gradients as the CPU engine.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@
 
 namespace laws {
 
-/// Checks rows with the bodies of kernels run by one thread, Threads = 1, or by a team.
+/// Checks rows. The body of each kernel is run by one thread if Threads is 1, else by a team of
+/// threads.
 template <int Threads = 1>
 class cuda_laws {
  public:
@@ -35,7 +36,7 @@ class cuda_laws {
   }
 
  private:
-  /// The numbers of each input, and the lengths of the sequences of each domain of inputs.
+  /// Makes the numbers of each input, and the sequence lengths of each domain of inputs.
   struct fed_numbers {
     std::vector<std::vector<double>> data;
     std::vector<std::vector<int>> lengths;
@@ -45,7 +46,7 @@ class cuda_laws {
     fed_numbers fed;
     std::mt19937 random(5);
     constexpr int first = lamina::batch::domain + 1;
-    constexpr int some[] = {2, 0, 3, 1, 4};  // lengths that differ, 0 among them
+    constexpr int some[] = {2, 0, 3, 1, 4};  // different lengths, one of which is 0
     std::vector<int> count(static_cast<std::size_t>(std::max(first, p.count.domains)));
     count[lamina::batch::domain] = static_cast<int>(options.rows);
     for (int d = first; d < p.count.domains; ++d) {
@@ -74,7 +75,7 @@ class cuda_laws {
     }
     return fed;
   }
-  /// The lengths of sequences that a given input has in a domain; none where it has none.
+  /// The sequence lengths of a given input in a domain; empty if it has no sequences there.
   static std::vector<int> given_lengths(const lamina::program_view& p, const row_options& options,
                                         int domain) {
     std::vector<int> lengths;

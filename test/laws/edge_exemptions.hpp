@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws/edge_exemptions.hpp - which operators are not run with which edge values, and why: the one
-// table of them. An exemption holds for every program with the operator, in that run alone.
+// laws/edge_exemptions.hpp - the table of exemptions: which operators are not run with which edge
+// values, and why. An exemption applies to every program that contains the operator, and only to
+// the runs that it names.
 #pragma once
 
 #include <string_view>
@@ -9,9 +10,10 @@
 
 namespace lamina::law {
 
-/// The runs of a law with edge values among its floating feeds.
+/// The runs of the law of edge values, as bits. Each has a different kind of edge value among the
+/// floating feeds.
 enum edge_run : unsigned {
-  small_values = 1,     // 0, -0, denormal numbers, 1e-30, ties
+  small_values = 1,     // 0, -0, denormal numbers, 1e-30, equal numbers
   large_values = 2,     // 1e20 and -1e20
   infinite_values = 4,  // both infinities
   nan_values = 8,
@@ -21,16 +23,18 @@ enum edge_run : unsigned {
 inline constexpr unsigned edge_runs = 6;
 
 struct edge_exemption {
-  const char* type;  // of the operator
-  unsigned runs;     // of edge_run
+  const char* type;  // the type of the operator
+  unsigned runs;     // a set of edge_run bits
   const char* reason;
-  const char* beside = nullptr;  // only in programs that have this operator too
+  // if set, the exemption applies only to programs that also have this operator
+  const char* beside = nullptr;
 };
 
-// Sums that overflow, or whose digits cancel, in one order and not in another.
+// These sums overflow, or their digits cancel, in one order of summation but not in another.
 inline constexpr const char* order_of_sums = "order of sums";
-// A pool gives the gradient 0 to what it did not choose. The engine leaves out what an activation
-// in front of it makes of that; in the executor 0 times the slope at NaN is NaN.
+// A pool gives the gradient 0 to elements that it did not choose. The engine does not multiply
+// these zeros by the slope of the activation before the pool. The executor does, and 0 times the
+// slope at NaN is NaN.
 inline constexpr const char* not_chosen = "differs: what a pool did not choose has the gradient 0";
 
 inline constexpr edge_exemption edge_exemptions[] = {
@@ -61,7 +65,8 @@ inline constexpr edge_exemption edge_exemptions[] = {
     {"instance_norm", offset_values, order_of_sums},
     {"matmul", large_values, order_of_sums},
     {"matmul", offset_values, order_of_sums, "softmax"},
-    // Products of large numbers cancel, and what follows them decides by what is left.
+    // Products of large numbers cancel, and the next operators decide by the remaining rounding
+    // error.
     {"mul", large_values | offset_values, order_of_sums},
 };
 
@@ -72,7 +77,7 @@ inline bool has_operator(const program_view& p, std::string_view type) {
   return false;
 }
 
-/// Why a program is not run with these edge values; null where it is.
+/// The reason why a program is not run with these edge values; null if it is run.
 inline const char* edge_exempt(const program_view& p, edge_run run) {
   for (const edge_exemption& e : edge_exemptions)
     if ((e.runs & run) != 0 && has_operator(p, e.type) &&

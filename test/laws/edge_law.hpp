@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds at edge values, such as zeros, infinities and numbers around 1e20: the compiled engine
-// has the executor's infinities and its NaN at the same elements, and its finite numbers.
+// The law of edge values, such as zeros, infinities and numbers around 1e20: the compiled engine
+// computes infinities and NaN at the same elements as the executor, and equal finite numbers.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@
 
 namespace lamina::law {
 
-/// The first element with another infinity, NaN where the other has none, or a number that differs
-/// by more than `margin` and `tolerance` of itself; "" if there is none.
+/// Describes the first element at which the two values differ: only one of them is NaN, the
+/// infinities differ, or the numbers differ by more than `margin` plus `tolerance` times the
+/// number. Returns "" if there is no such element.
 inline std::string edge_difference(const std::vector<double>& found, const tensor& expected,
                                    double tolerance, double margin) {
   const xt::xarray<double> e = expected.cast<double>();
@@ -40,7 +41,7 @@ inline std::string edge_difference(const std::vector<double>& found, const tenso
   return "";
 }
 
-/// Checks that every element of what check_edges returned is finite.
+/// Checks that every element of the values that check_edges returned is finite.
 inline void check_finite(const std::vector<std::vector<double>>& all) {
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < all[i].size(); ++j) {
@@ -58,7 +59,8 @@ inline double largest_finite(const tensor& t) {
   return largest;
 }
 
-/// Puts edge values among ordinary numbers, whose rows lie one after the other.
+/// Replaces some of the ordinary numbers of an array of rows, stored one after the other, with edge
+/// values.
 template <class T>
 void put_edges(T* to, std::size_t count, std::size_t rows, edge_run run, unsigned first) {
   using limits = std::numeric_limits<T>;
@@ -66,7 +68,7 @@ void put_edges(T* to, std::size_t count, std::size_t rows, edge_run run, unsigne
   const T large[] = {T(1e20), -T(1e20)};
   const std::size_t width = rows == 0 ? 1 : count / rows;
   for (std::size_t i = 0; i < count; ++i) {
-    // Which elements have edge values is neither regular nor random.
+    // The elements with edge values follow no simple pattern, but are the same in every run.
     const unsigned at = (static_cast<unsigned>(i) + first) * 2654435761u >> 16;
     if (run == small_values) {
       if (at % 3 == 0) to[i] = small[at / 3 % 5];
@@ -83,7 +85,7 @@ void put_edges(T* to, std::size_t count, std::size_t rows, edge_run run, unsigne
   }
 }
 
-/// Whether each operator computes with one place alone, but for the mean that is the cost.
+/// Whether every operator is pointwise or a source, except the mean that computes the cost.
 inline bool is_pointwise(const program_view& p) {
   for (int i = 0; i < p.count.operators; ++i) {
     const operator_schema& s = *p.operators[i].schema;
@@ -95,19 +97,21 @@ inline bool is_pointwise(const program_view& p) {
   return true;
 }
 
-/// How exact a program in double is: weights of neighbours in images are numbers of float there.
+/// The tolerance of a program in double. It is larger for operators that interpolate in images,
+/// because they compute the weights of neighbouring pixels in float.
 inline double double_tolerance(const program_view& p) {
   for (const char* type : {"bilinear_interp", "roi_align", "psroi_pool"})
     if (has_operator(p, type)) return 1e-7;
   return 1e-12;
 }
 
-/// How exact a variable is: to its digits in a program in double, else to `plain`.
+/// The tolerance of a variable: double_tolerance() if the program computes in double and the
+/// variable is not float, else `plain`.
 inline double tolerance_of(const program_view& p, bool in_double, int variable, double plain) {
   return in_double && p.variables[variable].type != dtype::float32 ? double_tolerance(p) : plain;
 }
 
-/// The types of a program's operators, without gradients.
+/// The types of a program's operators, without gradient operators.
 inline std::string operators_of(const program_view& p) {
   std::set<std::string> types;
   for (int i = 0; i < p.count.operators; ++i) types.insert(p.operators[i].schema->type);
@@ -117,13 +121,13 @@ inline std::string operators_of(const program_view& p) {
   return all;
 }
 
-/// How many programs of these operators were asked about before, in this process.
+/// Returns how often this function was called with these operators before, in this process.
 inline unsigned programs_before(const std::string& operators) {
   static std::map<std::string, unsigned> programs;
   return programs[operators]++;
 }
 
-/// Changes the elements of a feed: f(first element, how many) for floating ones.
+/// Changes the elements of a floating feed by a call of f(first element, number of elements).
 template <class F>
 void change_feed(fed_values& feed, dtype type, const F& f) {
   const lod sequences = feed.value.lod();
@@ -135,15 +139,15 @@ void change_feed(fed_values& feed, dtype type, const F& f) {
   feed.value.set_lod(sequences);
 }
 
-/// Runs a program with edge values in its floating feeds, but for the runs that an operator of it
-/// is exempt from.
+/// Runs a program several times with different edge values in its floating feeds. Leaves out the
+/// runs from which one of its operators is exempt.
 inline void check_edge_values(engine_subject& run, const engine_law_options& o) {
   const program_view& view = run.view;
   const std::vector<int> wanted = engine_subject::looked_at_in(view);
   const int most = *std::max_element(o.batches.begin(), o.batches.end());
   const bool each = is_pointwise(view);
-  // The first program of these operators has all runs. Each further one, as a rule of other sizes,
-  // has the next of them, so that the tests do not take much longer.
+  // The first program with these operators does all runs. To keep the tests short, each further
+  // program, which usually differs only in sizes, does one run, the next in order.
   const unsigned before = programs_before(operators_of(view));
   const auto is_turn = [&](edge_run edge) {
     return before == 0 || edge == 1u << (before - 1) % edge_runs;
@@ -191,8 +195,8 @@ inline void check_edge_values(engine_subject& run, const engine_law_options& o) 
 }
 
 /// Feeds data variable i, in the order in which they were recorded, with `given[i]`, then compares
-/// outputs and gradients with the executor's in float, each to its own digits but for `margin`.
-/// Returns all of them as the engine has them.
+/// outputs and gradients with those of the executor in float, with a relative tolerance for each
+/// number plus `margin`. Returns the values that the engine computed.
 inline std::vector<std::vector<double>> compare_edges(engine_subject& run,
                                                       const std::vector<std::vector<double>>& given,
                                                       int rows, double tolerance, double margin) {

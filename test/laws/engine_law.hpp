@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for the compiled engine and any program: it computes what the reference executor does,
-// at edge values too, a row of a batch does not depend on the others, and shapes are the recorded
-// ones.
+// The laws of the compiled engine, which hold for every program: it computes the same values as the
+// reference executor, at edge values too; a row of a batch does not depend on the other rows; and
+// shapes are as recorded.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline void require_close(const std::vector<double>& found, const tensor& expect
   }
 }
 
-/// Checks the laws for a batch of this many rows.
+/// Checks the laws for a batch with this many rows.
 inline void check_engine(engine_subject& run, int rows, const engine_law_options& o) {
   const program_view& view = run.view;
   const std::vector<int> wanted = engine_subject::looked_at_in(view);
@@ -51,7 +51,7 @@ inline void check_engine(engine_subject& run, int rows, const engine_law_options
     if (!plain.empty()) require_close(whole[i], plain[i], 2 * tolerance);
   }
   if (!o.rows_are_alone || rows == 1) return;
-  // A batch of one equals a row of a batch.
+  // A row gives the same results in a batch of its own as in a larger batch.
   for (int row : {0, rows - 1}) {
     run.run_engine(row, 1);
     for (int i = 0; i < view.count.outputs; ++i) {
@@ -75,7 +75,7 @@ inline void check_engine(engine_subject& run, int rows, const engine_law_options
     }
   }
 }
-/// Checks the laws for a program, over several sizes of the batch.
+/// Checks the laws for a program with several batch sizes.
 template <class P>
 void check_engine(P, const engine_law_options& o = {}) {
   using run_type = engine_run<std::remove_const_t<P>>;

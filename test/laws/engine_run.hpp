@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program with its gradients on the compiled engine and on the reference executor, with the same
-// random feeds and parameters, for the laws of both.
+// Runs a program with its gradients on the compiled engine and on the reference executor, with the
+// same random feeds and parameters. The laws compare the two.
 #pragma once
 
 #include <algorithm>
@@ -22,27 +22,28 @@
 
 namespace lamina::law {
 
-/// What the law feeds and how exact it is.
+/// Which values the law feeds, and which differences it allows.
 struct engine_law_options {
-  float low = -1, high = 1;    // of floating feeds and of parameters
-  int limit = 2;               // integers are 0 to limit - 1
-  double tolerance = 2e-5;     // of the largest number of a variable, or of 1; 1e-12 in double
+  float low = -1, high = 1;  // the range of floating feeds and parameters
+  int limit = 2;             // integers are 0 to limit - 1
+  // relative to the largest number of a variable, or to 1; 1e-12 in double
+  double tolerance = 2e-5;
   bool rows_are_alone = true;  // a row of an output depends on the same row of the feeds alone
   std::vector<int> batches = {1, 3, 17};
-  feed_map feed{};  // feeds that are given where a mini-batch has `given_rows` rows; else random
+  // given feeds, used if a mini-batch has `given_rows` rows; else feeds are random
+  feed_map feed{};
   int given_rows = 0;
   bool edges = true;  // also with edge values
 };
 
-/// Elements of a feed, one after the other as a user has them.
+/// The elements of a feed, one after the other, as a user stores them.
 struct fed_values {
   std::vector<char> bytes;
   lod_tensor value;
 };
 
-/// A program with its gradients on the compiled engine, beside the same on the executor. What does
-/// not depend on the program's type is here, where it is compiled once, not once for each of
-/// hundreds of programs.
+/// The part of engine_run that does not depend on the type of the program. It is compiled once, not
+/// once for each of hundreds of programs.
 class engine_subject {
  public:
   program_view view;  // with gradients
@@ -51,7 +52,7 @@ class engine_subject {
   engine_subject(const engine_subject&) = delete;
   engine_subject& operator=(const engine_subject&) = delete;
 
-  /// New feeds of this many rows.
+  /// Makes new feeds with this many rows.
   void draw(int rows) {
     count_.assign(domains(), 0);
     offsets_of_.assign(domains(), nullptr);
@@ -67,7 +68,7 @@ class engine_subject {
     for (int d = batch::domain + 1; d < view.count.domains; ++d) {
       if (!tables_.fed[d]) continue;
       if (!has_given_offsets(d)) {
-        // Lengths that differ, 0 among them.
+        // Different lengths, one of which is 0.
         static constexpr int lengths[] = {2, 0, 3, 1, 4};
         offsets(d).assign(1, 0);
         for (int i = 0; i < count(view.domains[d].parent); ++i)
@@ -94,7 +95,7 @@ class engine_subject {
       const int d = view.variables[view.data[i]].rows;
       const std::size_t row =
           count(d) == 0 ? 0 : feeds_[i].bytes.size() / static_cast<std::size_t>(count(d));
-      // A copy of exactly these rows: what lies beyond them must not be read.
+      // A copy of exactly these rows, because the engine must not read beyond them.
       const char* const begin = reinterpret_cast<const char*>(from[i]);
       part_[i].assign(begin, begin + row * static_cast<std::size_t>(now(d).count));
       feed_engine(static_cast<int>(i), part_[i].data());
@@ -102,7 +103,7 @@ class engine_subject {
     run_bound(seed, step);
   }
 
-  /// The values of variables on the executor.
+  /// The values of variables as the executor computes them in `Real`.
   template <class Real>
   std::vector<lod_tensor> run_executor(const std::vector<int>& wanted) {
     basic_executor<Real> executor;
@@ -117,12 +118,12 @@ class engine_subject {
     scope local(scope_);
     return executor.run(view, local, feeds, names, o);
   }
-  /// The same in what the program computes in.
+  /// The values as the executor computes them, in double if the program does, else in float.
   std::vector<lod_tensor> run_executor(const std::vector<int>& wanted) {
     return in_double ? run_executor<double>(wanted) : run_executor<float>(wanted);
   }
 
-  /// The elements of a variable on the engine, row by row.
+  /// The elements of a variable as the engine computed them, row by row.
   std::vector<double> on_engine(int variable) {
     const variable_desc& d = view.variables[variable];
     if (d.kind == variable_kind::selected_rows) {
@@ -153,15 +154,16 @@ class engine_subject {
     return all;
   }
 
-  /// Whether an operator makes the rows of a variable, so that only a run tells how many they are.
+  /// Whether an operator determines the number of rows of a variable, so that it is known only
+  /// after a run.
   bool makes_rows(int variable) const { return !tables_.fed[view.variables[variable].rows]; }
-  /// Rows of a variable in the whole mini-batch, and where those of the last run begin.
+  /// The number of rows of a variable in the whole mini-batch, and the first row of the last run.
   int rows_of(int variable) const { return count(view.variables[variable].rows); }
   int first_row(int variable) const {
     return now_[static_cast<std::size_t>(view.variables[variable].rows)].first;
   }
 
-  /// The recorded shape with this many rows.
+  /// The recorded shape of a variable, with this many rows.
   tensor_shape shape_of(int variable, int rows) const {
     const variable_desc& v = view.variables[variable];
     tensor_shape shape;
@@ -187,13 +189,14 @@ class engine_subject {
   }
 
  protected:
-  /// What the plan of a program says, by variable, parameter and domain.
+  /// The parts of a program's plan that a run needs, by variable, parameter and domain.
   struct plan_tables {
     const variable_layout* layouts;
     const parameter_layout* parameters;
     const bool* fed;
   };
-  /// Rows of a domain in the last run of the engine: how many, and the first one in the mini-batch.
+  /// The rows of a domain in the last run of the engine: their number, and the index of the first
+  /// in the mini-batch.
   struct bound_rows {
     int count = 0, first = 0;
   };
@@ -252,13 +255,13 @@ class engine_subject {
                     static_cast<std::size_t>(d.columns) * sizeof(Real));
     scope_.var(variable_name(view, v)) = tensor(shape_of(v, 0), w);
   }
-  /// The value of a feed that is given to this mini-batch; null where it is random.
+  /// The given value of a feed in this mini-batch; null if the feed is random.
   const lod_tensor* given_value(int variable) const {
     if (!given_) return nullptr;
     const auto found = options_.feed.find(variable_name(view, variable));
     return found == options_.feed.end() ? nullptr : &found->second;
   }
-  /// Whether a feed that is given has sequences in a domain.
+  /// Whether a given feed has sequences in a domain.
   bool has_given_offsets(int domain) const {
     for (int i = 0; i < view.count.data; ++i)
       if (given_value(view.data[i]) != nullptr)
@@ -293,7 +296,7 @@ class engine_subject {
     if (!levels.empty()) f.value.set_lod(lod(levels));
     return f;
   }
-  // Counters such as those of auc begin at 0.
+  // Counters, such as those of auc, begin at 0.
   void keep_counter(int i) {
     const variable_desc& v = view.variables[i];
     if (v.persistable && v.kind != variable_kind::parameter)
@@ -311,7 +314,7 @@ class engine_subject {
   std::vector<std::vector<char>> part_;
   std::vector<int> count_;                 // by domain
   std::vector<std::vector<int>> offsets_;  // by domain
-  std::vector<const int*> offsets_of_;     // of the domains that have sequences; else null
+  std::vector<const int*> offsets_of_;     // by domain; null for domains without sequences
   std::vector<bound_rows> now_;            // by domain
 };
 
@@ -321,7 +324,7 @@ class engine_run final : public engine_subject {
   using program = with_backward<P, true>;
   using machine = engine::cpu::machine<program>;
   static constexpr program_view desc = program::view();
-  /// What the program computes in.
+  /// The type in which the program computes.
   using real = real_of<program>;
 
   explicit engine_run(const engine_law_options& o)
@@ -335,7 +338,7 @@ class engine_run final : public engine_subject {
  private:
   static constexpr int domains = counts_of<program>.domains;
   static constexpr int variables_of_plan = counts_of<program>.variables;
-  /// How every variable lies.
+  /// The memory layout of every variable.
   struct layout_table {
     variable_layout of[at_least_one(variables_of_plan)];
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws/gradient_check.hpp - the law that every gradient operator obeys: gradients are the limits of
-// difference quotients. In double, for every element of every parameter and floating feed.
+// laws/gradient_check.hpp - the law that every gradient operator must obey: gradients are the
+// limits of difference quotients. The law is checked in double, for every element of every
+// parameter and floating feed.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +21,22 @@
 
 namespace laws {
 
-/// What to compute the differences with.
+/// Options of the difference quotients and of the values at which they are computed.
 struct gradient_options {
   std::size_t rows = 3;
-  float low = -1, high = 1;  // of the random values of parameters and feeds
+  float low = -1, high = 1;  // the range of random parameters and feeds
   double step = 1e-6;
-  double tolerance = 1e-6;  // relative to the gradient, or to 1 where it is smaller
+  double tolerance = 1e-6;  // relative to the gradient, or to 1 if the gradient is smaller
   std::uint64_t seed = 1;
-  // Of the sequences of feeds that are not given: one level takes the last lengths, two take both.
+  // The lengths of the sequences of random feeds. A feed with one level of sequences uses the last
+  // list, a feed with two levels uses both.
   std::vector<lamina::lod::level> lengths{{2, 0, 1}, {2, 0, 3}};
   std::vector<std::string> constant{};  // feeds without a gradient, such as soft labels
-  int integers = 0;  // integer feeds are drawn from 0 to integers - 1; where it is 0 they are given
+  // integer feeds are random from 0 to integers - 1; if this is 0, they must be given
+  int integers = 0;
 };
 
-/// A value of a variable's recorded shape, filled with random numbers.
+/// A tensor of random numbers with a variable's recorded shape.
 inline lamina::lod_tensor random_value(const lamina::program_view& p, int variable,
                                        const gradient_options& options) {
   const lamina::variable_desc& v = p.variables[variable];
@@ -51,7 +54,7 @@ inline lamina::lod_tensor random_value(const lamina::program_view& p, int variab
   return lamina::lod_tensor(lamina::tensor(shape, values), sequences);
 }
 
-/// The same of an integer feed.
+/// Random integers for an integer feed.
 inline lamina::lod_tensor random_integers(const lamina::program_view& p, int variable,
                                           gradient_options options) {
   options.low = 0;
@@ -61,12 +64,12 @@ inline lamina::lod_tensor random_integers(const lamina::program_view& p, int var
   return lamina::lod_tensor(whole.cast(p.variables[variable].type), value.lod());
 }
 
-/// One element of a gradient, computed twice.
+/// One element of a gradient, computed both by the gradient operators and as a difference quotient.
 struct compared_element {
-  const std::string& name;  // of the parameter or feed
+  const std::string& name;  // the name of the parameter or feed
   std::size_t index;
   double quotient, gradient;
-  bool known;  // the program has a gradient for it; else 0 stands for it
+  bool known;  // whether the program computes this gradient; if not, it is taken as 0
 
   std::string where() const {
     return "d cost / d " + name + "[" + std::to_string(index) + "]: difference quotient " +
@@ -74,10 +77,10 @@ struct compared_element {
   }
 };
 
-/// Calls `compare` with each element of the gradients of parameters and floating feeds, beside
-/// central differences of output 0 of `forward`, which must be a scalar. `backward` computes the
-/// gradients. Feeds that `feed` does not hold are random; integer feeds must be in it, or
-/// options.integers says what they are drawn from.
+/// Calls `compare` for each element of the gradients of parameters and floating feeds, with the
+/// central difference quotient of output 0 of `forward`, which must be a scalar. `backward`
+/// computes the gradients. Feeds that are not in `feed` are random. Integer feeds must be in `feed`
+/// unless options.integers is set.
 template <class F>
 void for_each_gradient(const lamina::program_view& forward, const lamina::program_view& backward,
                        lamina::feed_map feed, const gradient_options& options, F compare) {
@@ -89,7 +92,7 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
     const int v = forward.parameters[i].variable;
     const std::string name = lamina::variable_name(forward, v);
     scope.var(name) = random_value(forward, v, options);
-    // What is not trained, such as moving statistics, has no gradient.
+    // Parameters that are not trained, such as moving statistics, have no gradient.
     if (forward.parameters[i].trainable) varied.push_back(name);
   }
   for (int i = 0; i < forward.count.data; ++i) {
@@ -138,7 +141,7 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
   note_compared("executor", backward, false);
 }
 
-/// Compares every element with its difference quotient.
+/// Checks every element of the gradients against its difference quotient.
 inline void check_gradients(const lamina::program_view& forward,
                             const lamina::program_view& backward, lamina::feed_map feed,
                             const gradient_options& options) {
@@ -152,7 +155,8 @@ inline void check_gradients(const lamina::program_view& forward,
   CHECK(compared > 0);
 }
 
-/// The same for a recorded program; appends its gradients.
+/// Checks every gradient of a recorded program, after it has added the gradient operators to the
+/// program.
 template <class P>
 void check_gradients(P program, lamina::feed_map feed = {}, const gradient_options& options = {}) {
   constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One engine kernel at a time, without a program: variables of any domains, rows that kernels make,
-// and arrays whose addresses change with every such row.
+// Runs one engine kernel at a time, without a program. Variables may belong to any domain, kernels
+// may set the number of rows of a domain, and when they do, the arrays of its variables move to new
+// addresses.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ struct bench_attribute {
   bench_attribute(const char* t) : text(t) {}
 };
 
-/// A place to call kernels on. Domains and variables are numbers.
+/// The domains and variables on which a test calls kernels. Both are identified by numbers.
 class kernel_bench {
  public:
   kernel_bench() {
@@ -40,7 +41,7 @@ class kernel_bench {
     add_domain(domain_kind::batch, once::domain);
   }
 
-  /// A domain whose rows are made, or given by feed_rows() or feed_lengths().
+  /// Adds a domain. Its rows are set by a kernel, or by feed_rows() or feed_lengths().
   int add_domain(domain_kind kind, int parent) {
     domains_.push_back({kind, parent, 0, 0, -1});
     rows_.push_back(0);
@@ -55,7 +56,8 @@ class kernel_bench {
     for (std::size_t i = 0; i < lengths.size(); ++i) to[i + 1] = to[i] + lengths[i];
     set_rows(this, domain, to[lengths.size()]);
   }
-  /// No kernel changes the rows of this domain from now on.
+  /// From now on the number of rows of this domain stays the same, and a check fails if a kernel
+  /// sets a larger one.
   void keep_rows(int domain) { kept_ = domain; }
   int rows(int domain) const { return rows_[static_cast<std::size_t>(domain)]; }
   std::vector<int> lengths(int domain) const {
@@ -65,7 +67,8 @@ class kernel_bench {
     return found;
   }
 
-  /// A variable with rows of a domain (`extents` are its inner dimensions), or without (all are).
+  /// Adds a variable. If it has the rows of a domain, `extents` are its inner dimensions; otherwise
+  /// they are all of its dimensions.
   template <class T>
   int add(int domain, std::vector<int> extents, bool unpadded = false) {
     variable v;
@@ -86,7 +89,7 @@ class kernel_bench {
     move(variables_.back());
     return static_cast<int>(variables_.size()) - 1;
   }
-  /// An array of such variables.
+  /// Adds an array of such variables.
   template <class T>
   int add_array(int domain, std::vector<int> extents) {
     const int made = add<T>(domain, std::move(extents));
@@ -108,15 +111,15 @@ class kernel_bench {
   std::vector<T> get(int v) {
     return elements<T>(at(v), at(v).bytes.get(), rows_of(at(v)));
   }
-  /// Slot i of an array.
+  /// Element i of an array.
   template <class T>
   std::vector<T> get(int v, int i) {
     REQUIRE(array(v).holds(i));
     return elements<T>(at(v), array(v).data(i), array(v).rows(i));
   }
 
-  /// Runs the kernel of Op. Absent variables are -1; `counts` are the sizes of the duplicable
-  /// slots, inputs first.
+  /// Runs the kernel of Op. A variable that is absent is -1. `counts` contains the number of
+  /// variables in each duplicable slot, the inputs first.
   template <class Op>
   void call(const std::vector<int>& inputs, const std::vector<int>& outputs,
             const std::vector<bench_attribute>& attributes = {},
@@ -198,7 +201,7 @@ class kernel_bench {
     std::unique_ptr<engine::cpu::tensor_array> array{};
   };
 
-  // While a kernel runs, and no longer than that when it throws.
+  // Sets run_ while a kernel runs, and resets it even if the kernel throws.
   class running {
    public:
     running(kernel_bench& bench, engine::cpu::run_context& run) : bench_(bench) {
@@ -225,7 +228,8 @@ class kernel_bench {
         found.push_back(static_cast<const T*>(data)[r * v.stride + j]);
     return found;
   }
-  // Exactly the bytes of its rows, and nothing that could be taken for a result.
+  // Gives a variable new memory of exactly the size of its rows, filled with a value that no result
+  // can be confused with.
   void move(variable& v) {
     const std::size_t n =
         static_cast<std::size_t>(rows_of(v) * v.stride) * static_cast<std::size_t>(size_of(v.type));
@@ -240,7 +244,7 @@ class kernel_bench {
                             ? reinterpret_cast<float*>(at(called_[i]).array.get())
                             : reinterpret_cast<float*>(at(called_[i]).bytes.get());
   }
-  // Exactly what the kernel asked for, and zero as in a machine.
+  // Makes scratch memory of the size that the kernel asked for, filled with zeros as in a machine.
   void new_scratch() {
     scratch_.reset(new float[static_cast<std::size_t>(scratch_floats_) + 1]());
     run_->scratch = scratch_.get();

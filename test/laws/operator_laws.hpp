@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/laws/operator_laws.hpp - the laws of all operators for one row of a table: recorded shapes,
-// the compiled engine against the executor, each row of a batch alone, edge values, and gradients
-// against difference quotients. Cases of the same rows go to other libraries, through files
-// (test/interop), and to the bodies of CUDA kernels (laws/cuda_laws.hpp).
+// test/laws/operator_laws.hpp - checks the laws of all operators for one row of a table: shapes are
+// as recorded, the compiled engine computes the same values as the executor, each row of a batch
+// gives the same result alone, edge values are handled alike, and gradients equal difference
+// quotients. The same rows are also checked against other libraries, through files (test/interop),
+// and on the bodies of CUDA kernels (laws/cuda_laws.hpp).
 #pragma once
 
 #include <string>
@@ -33,7 +34,8 @@ class operator_laws {
                                .feed = options.feed,
                                .given_rows = given ? rows : 0,
                                .edges = options.any_rows && options.edges != edge_kind::none});
-    // One row is enough for gradients, unless there are sequences, of which a row has one.
+    // To check gradients, one row is enough, unless there are sequences, because one row has only
+    // one sequence.
     const bool one = options.any_rows && options.feed.empty() &&
                      lamina::counts_of<decltype(program)>.domains == lamina::batch::domain + 1;
     if (options.gradients)

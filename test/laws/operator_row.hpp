@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/laws/operator_row.hpp - how a table of operators names, records and feeds each of them. A
-// row is a call `to.write(name, record, options)`, where record(block) makes a program for any real
-// type, or is a program. Whoever reads the rows decides what to do with each: the laws check it on
-// the executor and the CPU engine (operator_laws.hpp) and on the bodies of the CUDA kernels
-// (cuda_laws.hpp), and interop/case_writer.hpp writes it as a case for other libraries.
+// test/laws/operator_row.hpp - how a table of operators names each operator, records it and makes
+// its inputs. A row is a call `to.write(name, record, options)`, where `record` is either a
+// function that records a program for any real type, record(block), or a program itself. The object
+// `to` decides what is done with a row: operator_laws.hpp checks the laws on the executor and the
+// CPU engine, cuda_laws.hpp checks them on the bodies of the CUDA kernels, and
+// interop/case_writer.hpp writes the row as a test case for other libraries.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +21,28 @@
 
 namespace laws {
 
-/// The edge values among the inputs of a case for other libraries: none; all numbers of a list or,
-/// of two inputs, all pairs; or rows of which each is another kind of edge.
+/// Which edge values the inputs of a test case for other libraries contain. none: no edge values;
+/// values: every number of a list, or with two inputs every pair of such numbers; rows: each row
+/// has a different kind of edge value.
 enum class edge_kind { none, values, rows };
 
 /// How the inputs of a row are made.
 struct row_options {
-  float low = -1, high = 1;             // of floating inputs and parameters
+  float low = -1, high = 1;             // the range of floating inputs and parameters
   int integers = 4;                     // integer inputs are 0 ... integers - 1
-  lamina::feed_map feed{};              // inputs that are given
+  lamina::feed_map feed{};              // inputs with given values; all other inputs are random
   bool gradients = true;                // the first result is a cost
   std::vector<std::string> constant{};  // inputs without a gradient, such as soft labels
   std::size_t rows = 3;
-  bool any_rows = true;   // not only as many as `rows`, or as there are in `feed`
+  bool any_rows = true;   // the number of rows may differ from `rows`, or from that in `feed`
   bool row_alone = true;  // a row of a result depends on the same row of the inputs alone
   edge_kind edges = edge_kind::rows;
-  bool late = false;      // after so many steps of training that powers of beta are 0
-  std::int64_t step = 0;  // of training, where a learning rate depends on it
+  bool late = false;      // as after so many training steps that the powers of beta are 0
+  std::int64_t step = 0;  // the training step, for learning rates that depend on it
 };
 
-/// What record function F makes for real numbers T; a program is what it is.
+/// The program that record function F records for the real type T. If F is a program, the result is
+/// that program.
 template <class T, class F>
 constexpr auto program_of(F recorded) {
   if constexpr (lamina::program_type<F>)
@@ -48,8 +51,8 @@ constexpr auto program_of(F recorded) {
     return lamina::program([](lamina::block& main) { return F{}.template operator()<T>(main); });
 }
 
-/// The mean of w (y + 1/2)^2 with a parameter w, random like all of them: its gradient is another
-/// one for every element of y, also where y is 0, or has a mean or a norm that is always the same.
+/// The mean of w (y + 1/2)^2 with a parameter w, which is random like all parameters. Its gradient
+/// differs from element to element of y, even if y is 0 or if its mean or norm is constant.
 template <class T, class R, int... D>
 constexpr auto cost_of(lamina::variable<T, R, D...> y) {
   namespace layer = lamina::layer;
@@ -64,12 +67,12 @@ constexpr auto cost_of(lamina::variable<T, R, D...> y) {
     return layer::mean(layer::elementwise_mul(square, weights{y.builder, w}));
   }
 }
-/// A cost of one result, and the result: gradients of order 1.
+/// The cost of one result, and the result. The gradients are of order 1.
 template <class V>
 constexpr auto squared(V y) {
   return std::tuple{cost_of(y), y};
 }
-/// A cost of several results, and the results.
+/// The sum of the costs of several results, and the results.
 template <class... V>
 constexpr auto squared(std::tuple<V...> y) {
   return std::apply(
@@ -81,7 +84,8 @@ constexpr auto squared(std::tuple<V...> y) {
 
 }  // namespace laws
 
-/// The tables, a function for each group of operators, and the forms of row that they share.
+/// The tables of rows, one function for each group of operators, and the kinds of row that several
+/// tables use.
 namespace rows {
 
 namespace layer = lamina::layer;
@@ -187,7 +191,7 @@ inline lod_tensor ids_of(const std::vector<integer>& ids, const lamina::lod::lev
                          lamina::dtype type = lamina::dtype::int64) {
   return lod_tensor(tensor({ids.size(), 1}, ids).cast(type), lamina::lod::from_lengths({lengths}));
 }
-/// Sequences of random numbers from -1 to 1, always the same.
+/// Sequences of random numbers from -1 to 1, the same in every run.
 inline lod_tensor noise(const lamina::tensor_shape& shape, const lamina::lod::level& lengths) {
   std::vector<float> values;
   for (std::size_t i = 0; i < lamina::size_of(shape); ++i)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws/parts_law.hpp - the laws of parts for one row of a table, on the executor:
-//   - a number that plan/parts_form.hpp allows is, with its gradients, what those of two parts of a
-//     mini-batch make up by its rule: the row's result, its mean and its sum, before and after a
-//     mean and a sum over the mini-batch;
-//   - a result whose rows are not known to meet (row_meeting) has the same rows in two parts of the
-//     mini-batch and in another order, along any dimension that the operator may work on.
-// Programs are recorded while the test runs: no row costs the compiler a program.
+// laws/parts_law.hpp - checks the laws of parts of a mini-batch for one row of a table, on the
+// executor:
+//   - if plan/parts_form.hpp allows a number, then the number and its gradients can be combined by
+//     its rule from those of two parts of a mini-batch. The number is the row's result, or its mean
+//     or sum, with or without a mean or sum over the mini-batch before the operator;
+//   - if row_meeting does not report that the rows of a result depend on each other, the result has
+//     the same rows when the mini-batch is divided into two parts and when its rows are in another
+//     order, for any dimension along which the operator may work.
+// Programs are recorded while the test runs, so that the compiler does not have to compile a
+// program for each row.
 #pragma once
 
 #include <algorithm>
@@ -41,10 +44,10 @@ struct record_function<lamina::program<F>> {
   using type = F;
 };
 
-/// A program that is recorded now.
+/// A program that is recorded while the test runs.
 struct recorded_now {
   std::unique_ptr<lamina::program_desc> desc = std::make_unique<lamina::program_desc>();
-  std::vector<int> results;  // what the record function returned
+  std::vector<int> results;  // the variables that the record function returned
 
   recorded_now() {
     desc->cost = -1;
@@ -100,10 +103,9 @@ class parts_law {
       check(name, detail::record_now<F>, options);
   }
 
-  /// How many numbers were found to be what their parts make up, and how many are refused although
-  /// they are that.
+  /// How many numbers plan/parts_form.hpp allowed, and how many it refused.
   int allowed = 0, refused = 0;
-  /// The operators that let rows meet.
+  /// The operators that make rows of a result depend on other rows.
   std::set<std::string> meeting;
 
  private:
@@ -131,14 +133,15 @@ class parts_law {
     }
   }
 
-  /// What computes other numbers in parts on purpose, or draws by the number of a row.
+  /// Whether a program is exempt from the laws, because it computes different numbers in parts by
+  /// design, or draws random numbers by row number.
   static bool is_exempt(const program& p) {
     for (int k = 0; k < p.count.operators; ++k) {
       const lamina::operator_desc& op = p.operators[k];
       const std::string_view type = op.schema->type;
       // Each part normalises by its own statistics, as docs/training.md says.
       if (op.schema->facts.random || type == "batch_norm") return true;
-      // It adds to counts, which trainers add up.
+      // These operators add to counters, which the trainer sums over the parts.
       if (type == "auc" || op.schema->kind == lamina::operator_kind::update) return true;
     }
     return false;
@@ -161,7 +164,7 @@ class parts_law {
   static int number(lamina::program_builder& b, lamina::dtype type) {
     return b.add_variable(b.layer_name("number", {}), ".tmp_", 0, b.shape(1), 1, 0, type);
   }
-  /// Adds the sum or mean of all elements of v.
+  /// Records the sum or mean of all elements of v.
   static int reduced(lamina::program_builder& b, int v, reduction how) {
     const int made = number(b, b.variables[v].type);
     const int all[] = {0};
@@ -171,8 +174,9 @@ class parts_law {
                    {v}, {made}, b.attribute_list(dim, false, true));
     return made;
   }
-  /// Puts a sum or mean over the mini-batch between the inputs and all operators: real inputs
-  /// become one row, whole numbers are 1. Returns false for programs with other rows.
+  /// Inserts a sum or mean over the mini-batch between the inputs and all operators. Each real
+  /// input becomes one row, and each integer input becomes 1. Returns false for programs with rows
+  /// of other domains.
   static bool reduce_inputs(program& p, reduction how) {
     if (p.count.domains != 2 || p.count.blocks != 1) return false;
     const int operators = p.count.operators, arguments = p.count.arguments,
@@ -214,7 +218,7 @@ class parts_law {
       if (old[k].schema->kind == lamina::operator_kind::source) return false;
       b.operators.push(old[k]);
     }
-    // Counts of lists lie between the arguments: only slots are replaced.
+    // The arguments also contain the lengths of lists, so only the variables in slots are replaced.
     for (const lamina::operator_desc& op : old)
       for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s)
         for (int n = op.schema->inputs[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
@@ -300,7 +304,8 @@ class parts_law {
         start.var(lamina::variable_name(view, v)) = random_value(p, v, 1, options);
       }
     }
-    /// The variables of a run that begins with the same parameters.
+    /// Runs the program with the same initial parameters in every run, and returns the wanted
+    /// variables.
     std::map<int, lamina::lod_tensor> run(const lamina::feed_map& feed,
                                           const std::set<int>& wanted) {
       lamina::scope scope;
@@ -318,7 +323,8 @@ class parts_law {
   // -- the laws
   // ------------------------------------------------------------------------------------
 
-  /// A variable in the outermost block with the rows of a domain, by which these are counted.
+  /// A variable in the outermost block that has the rows of a domain, so that the number of rows is
+  /// known from it.
   static int counted_by(const program& p, int domain) {
     for (int v = 0; v < p.count.variables; ++v)
       if (p.variables[v].rows == domain && p.variables[v].block == 0 && p.variables[v].rank > 0 &&
@@ -352,7 +358,8 @@ class parts_law {
       ++refused;
       return;
     }
-    // Means over several kinds of rows are divided by rows of the whole, which the trainer does.
+    // For means over several kinds of rows the trainer divides by the number of rows of the whole
+    // mini-batch.
     const bool divides = static_cast<bool>(form.quotient);
     if (!divides && !form.rule.is_sum && form.rule.mixes) return;
     {
@@ -370,7 +377,7 @@ class parts_law {
     const int counted = counted_by(p, domain);
     REQUIRE(counted >= 0);
     wanted.insert(counted);
-    std::map<int, int> gradients;  // of parameters: the variable
+    std::map<int, int> gradients;  // from parameter to the variable of its gradient
     for (int g = 0; g < p.count.variables; ++g)
       if (p.variables[g].kind == lamina::variable_kind::gradient && p.variables[g].of >= 0 &&
           p.variables[p.variables[g].of].kind == lamina::variable_kind::parameter &&
@@ -418,8 +425,9 @@ class parts_law {
     ++allowed;
   }
 
-  /// Compares the rows of a result with those of parts, and with those of another order. With dim
-  /// 0 or higher, operators with an attribute `axis` work along this dimension of an input.
+  /// Compares the rows of a result with those computed in parts, and with those computed in another
+  /// order. With dim 0 or higher, operators with an attribute `axis` work along this dimension of
+  /// an input.
   void check_rows(const record& made, const row_options& options, std::size_t result, int dim) {
     detail::recorded_now r = made();
     program& p = *r.desc;
@@ -438,7 +446,7 @@ class parts_law {
     const std::size_t n = feed.begin()->second.top_count();
     lamina::lod_tensor whole;
     if (dim >= 0) {
-      // Not every operator can work along every dimension.
+      // An operator may throw, because not every operator can work along every dimension.
       try {
         whole = run.run(feed, {v}).at(v);
       } catch (const std::exception&) {
@@ -451,7 +459,8 @@ class parts_law {
     std::vector<lamina::lod_tensor> parts;
     for (const auto& [first, end] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, n}})
       parts.push_back(run.run(part_of(feed, first, end), {v}).at(v));
-    // By rank, rows of all samples have another order; what is computed of them is the same.
+    // In an order by rank the rows of all samples are in a different order, but the values computed
+    // from them are the same.
     const bool ranked = has(p, "reorder_lod_tensor_by_rank");
     if (ranked)
       compare(ordered(lamina::lod_tensor::merge(parts)), ordered(whole));
@@ -485,7 +494,7 @@ class parts_law {
     b.finish();
     return any;
   }
-  /// Whether a result of an operator on one variable with rows has the shape of this.
+  /// Whether an operator has one input with rows and a result of the same shape as that input.
   static bool keeps_shape(const program& p, const lamina::operator_desc& op) {
     if (op.schema->has_lists || op.schema->input_count != 1) return false;
     const int x = p.arguments[op.inputs];

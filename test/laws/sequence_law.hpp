@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// laws/sequence_law.hpp - the law that every operator on sequences obeys: samples never see each
-// other, so each sample alone gives its part of what the whole batch gives.
+// laws/sequence_law.hpp - the law that every operator on sequences must obey: the result for a
+// sample does not depend on other samples, so each sample alone gives the same result as in the
+// whole batch.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@
 
 namespace laws {
 
-/// Runs `program` on the whole of `feed`, then on each sample of it alone, and compares every
-/// output that has rows, its sequences too. All feeds have rows; their samples are the sequences of
-/// the outermost level.
+/// Runs `program` on all of `feed`, then on each of its samples alone, and compares every output
+/// that has rows, including the offsets of its sequences. All feeds have rows; their samples are
+/// the sequences of the outermost level.
 template <class P>
 void check_each_sample_alone(P, const lamina::feed_map& feed, std::uint64_t seed = 1) {
   const lamina::program_view program = P::view();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/edge_values.hpp - edge values, such as NaN, ties, infinities and numbers around
-// 1e20, fed to a program with its gradients on a device and on the CPU. For tests on the host and
-// for a run on a device.
+// test/engine/cuda/edge_values.hpp - feeds edge values, such as NaN, equal numbers, infinities and
+// numbers around 1e20, to a program with its gradients on a device and on the CPU, and compares the
+// two. Used by the tests on the host and by the run on a device.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,16 @@
 
 namespace test {
 
-/// What else edges_apart is told.
+/// Options of edges_apart().
 struct edge_options {
   double tolerance = 1e-5, margin = 0;
   std::vector<std::vector<int>>
-      lengths{};  // of the sequences of each domain; 1 where none is given
-  std::vector<std::vector<float>> parameters{};  // in the order of P; random where none is given
+      lengths{};  // the sequence lengths of each domain; 1 for domains without a list
+  // in the order of P; parameters without values are random
+  std::vector<std::vector<float>> parameters{};
 };
 
-/// How the variables of a plan lie.
+/// The memory layout of the variables of a plan.
 template <int Variables>
 struct layout_table {
   lamina::variable_layout of[lamina::at_least_one(Variables)];
@@ -42,15 +43,15 @@ constexpr layout_table<Variables> layouts_of() {
   return table;
 }
 
-/// What edges_apart feeds and compares, of any program: what does not depend on a type is compiled
-/// once, not once for each of hundreds of programs.
+/// The part of edges_apart() that makes feeds and compares results. It does not depend on the type
+/// of the program, so it is compiled once, not once for each of hundreds of programs.
 class edge_comparison {
  public:
-  /// Of a derived program, such as one with gradients.
+  /// `derived` is the program that runs, such as a program with its gradients.
   edge_comparison(const lamina::program_view& derived, const edge_options& options)
       : p_(derived), options_(options) {}
 
-  /// The values of data i, row by row, as a machine reads them.
+  /// Converts the values of data i, given row by row, to the bytes that a machine reads.
   const std::byte* feed(int i, const std::vector<double>& given) {
     std::vector<char>& to = bytes_.emplace_back();
     lamina::engine::cpu::with_type(p_.variables[p_.data[i]].type, [&]<class T>(T) {
@@ -62,7 +63,7 @@ class edge_comparison {
     });
     return reinterpret_cast<const std::byte*>(to.data());
   }
-  /// The offsets of the sequences of domain d, of which there are `parents`.
+  /// The offsets of the `parents` sequences of domain d.
   const std::vector<int>& sequences(int d, int parents) {
     const std::size_t number = static_cast<std::size_t>(d - lamina::batch::domain - 1);
     std::vector<int>& to = offsets_.emplace_back(1, 0);
@@ -72,7 +73,8 @@ class edge_comparison {
                                     : 1));
     return to;
   }
-  /// Whether gradients of variable v are compared beside the outputs.
+  /// Whether variable v is the gradient of a data variable, which is compared in addition to the
+  /// outputs.
   bool is_compared(int v) const {
     const lamina::variable_desc& d = p_.variables[v];
     return d.kind == lamina::variable_kind::gradient && d.number < 0 && d.block == 0 &&
@@ -89,7 +91,8 @@ class edge_comparison {
                         cuda::load_number(y, b.type, row * b.stride + j));
       }
   }
-  /// Compares the gradients of a parameter, both as the CPU has them, weights in panels.
+  /// Compares two gradients of a parameter, x and y, both in the layout of the CPU, which stores
+  /// weights in panels.
   void compare(int v, const lamina::parameter_layout& layout, const float* x, const float* y) {
     for (int r = 0; r < layout.rows; ++r)
       for (int j = 0; j < layout.columns; ++j) {
@@ -100,7 +103,7 @@ class edge_comparison {
         compare_numbers(v, r, j, static_cast<double>(x[at]), static_cast<double>(y[at]));
       }
   }
-  /// The numbers that the gradient of a parameter has in memory, at most.
+  /// An upper bound of the numbers that the gradient of a parameter occupies in memory.
   static std::size_t size_of(const lamina::parameter_layout& layout) {
     return static_cast<std::size_t>(
                lamina::engine::cpu::panels_floats(layout.rows, layout.columns)) +
@@ -108,17 +111,18 @@ class edge_comparison {
   }
   const std::string& apart() const { return apart_; }
 
-  /// What an error says, without the layer that its place names, too.
+  /// The message of an error, without the name of the layer and of the feed.
   static std::string said_by(const lamina::error& e) {
     std::string said = e.what();
     said.erase(std::min(said.find(" (for "), said.size()));
-    // A kernel on a device does not always know the feed.
+    // A kernel on a device does not always know the name of the feed.
     const std::size_t feed = said.find(", feed '");
     if (feed != said.npos) said.erase(feed, said.find(':', feed) - feed);
     return said;
   }
-  /// What is different where one of the two machines, or none, has thrown an error; throws an error
-  /// of both that says the same.
+  /// Compares the error messages of the two machines, which are empty if a machine threw no error.
+  /// Returns a description of the difference, or "" if neither threw an error. If both threw an
+  /// error with the same message, throws an error with that message.
   static std::string errors_apart(const std::string& on_cpu, const std::string& on_device) {
     if (on_device != on_cpu)
       return "\"" + on_cpu + "\" on the CPU, \"" + on_device + "\" on a device\n";
@@ -148,10 +152,11 @@ class edge_comparison {
   std::string apart_;
 };
 
-/// Data i of P is `given[i]`, row by row, in a batch of `rows`. Returns what is different:
-/// infinities and NaN have to be equal, other numbers to their own digits but for the margin.
-/// Outputs are compared and, of a program that returns a cost, gradients of data and of parameters.
-/// Throws an error of both that says the same.
+/// Runs P on the CPU and by the backend, with `given[i]` as the values of data i, row by row, in a
+/// batch of `rows` rows. Compares the outputs and, if the program has a cost, the gradients of data
+/// and of parameters. Infinities and NaN must be equal; other numbers may differ by options.margin
+/// plus options.tolerance times the number. Returns a description of the differences. If both throw
+/// an error with the same message, throws an error with that message.
 template <class Backend, class P>
 std::string edges_apart(P program, const std::vector<std::vector<double>>& given, int rows,
                         const edge_options& options = {}) {
@@ -160,7 +165,8 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
       std::conditional_t<(P::desc.cost >= 0), lamina::with_backward<P, true>, lamina::for_test<P>>;
   using on_cpu = lamina::engine::cpu::machine<derived>;
   using on_device = cuda::machine<derived, Backend>;
-  // Tables of what is looked up at run time: the recorded programs themselves have 8 MB each.
+  // Small tables of the layouts that are needed at run time, because each recorded program itself
+  // takes 8 MB.
   using device_plan = typename on_device::plan_type;
   constexpr int variables = lamina::counts_of<derived>.variables;
   static constexpr auto on_cpu_at = layouts_of<lamina::plan<derived>, variables>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/train_both.hpp - a program trained on a device and on the CPU side by side. For
-// tests on the host and for a run on a device.
+// test/engine/cuda/train_both.hpp - trains a program on a device and on the CPU, and compares the
+// two. Used by the tests on the host and by the run on a device.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,12 @@ namespace test {
 namespace layer = lamina::layer;
 using lamina::activation;
 
-/// How long sequences are: up to 5 elements each, or half as long as those of the domain before.
+/// The lengths of random sequences. any: up to 5 elements each; halves: those of inner domains are
+/// half as long as the sequence at the same position of the domain before.
 enum class sequence_lengths { any, halves };
 
-/// Samples for every data of a program: numbers from -1 to 1, whole numbers from `least` on below
-/// `classes`.
+/// Random samples for all data variables of a program: floating numbers from -1 to 1, and integers
+/// from `least` to classes - 1.
 template <class P>
 class random_samples {
  public:
@@ -73,8 +74,8 @@ class random_samples {
     }
   }
   random_samples(const random_samples&) = delete;
-  /// A mini-batch by itself, as readers give it: runs of equal sizes are equal to what records
-  /// them.
+  /// Samples [first, first + n) as a mini-batch whose rows begin at 0, as readers return it. So
+  /// mini-batches of equal size can repeat a recorded run.
   lamina::batch_view<P> batch(int first, int n) const {
     lamina::batch_view<P> b = all_.part(first, first + n);
     std::fill_n(b.rows.first, lamina::counts_of<P>.domains, 0);
@@ -87,8 +88,8 @@ class random_samples {
   std::vector<char> data_[lamina::at_least_one(lamina::counts_of<P>.data)];
 };
 
-/// Notes the operators of a program that was trained on a device and on the CPU: those through
-/// which gradients flow, those that cost and metrics depend on, and updates.
+/// Records the operators of a program that was trained both on a device and on the CPU: those
+/// through which gradients flow, those on which the cost and the metrics depend, and the updates.
 template <class Trained, class P>
 void note_trained() {
   laws::note_compared("cuda", Trained::view(), false);
@@ -97,13 +98,15 @@ void note_trained() {
     laws::note_compared_result("cuda", P::view(), lamina::program_metrics<P>::all.variable[m]);
 }
 
-/// Differences relative to the largest number, after some steps.
+/// The largest relative differences between two trainers: of costs and metrics over all steps, and
+/// of the parameters after the last step.
 struct difference {
   double cost = 0, metric = 0, parameters = 0;
   double worst() const { return std::max({cost, metric, parameters}); }
 };
 
-/// The largest difference of two models' parameters, each relative to the largest of its array.
+/// The largest difference between the parameters of two models, relative to the largest number of
+/// the parameter.
 template <class P>
 double parameters_apart(const lamina::model<P>& expected, const lamina::model<P>& found) {
   double worst = 0;
@@ -120,7 +123,8 @@ double parameters_apart(const lamina::model<P>& expected, const lamina::model<P>
   return worst;
 }
 
-/// Two trainers of equal models, one on the CPU and one not, on equal mini-batches of `sizes`.
+/// Runs two trainers of equal models, one of them on the CPU, on the same mini-batches of the given
+/// sizes, and returns their differences.
 template <class P, class Expected, class Found>
 difference train_side_by_side(Expected& expected, Found& found, const std::vector<int>& sizes,
                               int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
@@ -144,7 +148,8 @@ difference train_side_by_side(Expected& expected, Found& found, const std::vecto
   return d;
 }
 
-/// Equal models, equal mini-batches, one trained on the CPU and one by the backend.
+/// Trains two equal models on the same mini-batches, one on the CPU and one by the backend, and
+/// returns their differences.
 template <class P, class Opt, class Backend>
 difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes,
                       int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
@@ -155,8 +160,9 @@ difference train_both(P program, const Opt& opt, Backend& backend, const std::ve
   return train_side_by_side<P>(expected, found, sizes, classes, lengths);
 }
 
-/// How far the cost of a program in test mode is apart, on the CPU and by the backend: operators
-/// are others than in training, and fewer of their results are wanted.
+/// The relative difference between the costs of a program in test mode on the CPU and by the
+/// backend. In test mode a program has other operators than in training, and fewer of their results
+/// are needed.
 template <class Backend, class P>
 double test_both(P program, int n, int classes = 5) {
   using tested = lamina::for_test<P>;
@@ -174,8 +180,9 @@ double test_both(P program, int n, int classes = 5) {
   return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
 }
 
-/// How far all results of a program in test mode are apart, one mini-batch after the other; 1 where
-/// their rows or sequences are others.
+/// The largest relative difference between the results of a program in test mode on the CPU and by
+/// the backend, over several mini-batches. Returns 1 if the numbers of rows or the sequences
+/// differ.
 template <class Backend, class P>
 double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, int least = 0) {
   using tested = lamina::for_test<P>;
