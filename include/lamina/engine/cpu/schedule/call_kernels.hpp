@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/shared_kernel.hpp>
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
 #include <lamina/operators/collective/all_reduce/cpu.hpp>
@@ -61,6 +62,7 @@
 #include <lamina/operators/reduce/squared_l2/cpu.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/patch/cpu.hpp>
+#include <lamina/operators/region/patch/kernel.hpp>
 #include <lamina/operators/region/roi_align/cpu.hpp>
 #include <lamina/operators/region/roi_pool/cpu.hpp>
 #include <lamina/operators/resize/cpu.hpp>
@@ -78,3 +80,10 @@
 #include <lamina/operators/shape/reshape/cpu.hpp>
 #include <lamina/operators/update/cpu.hpp>
 #include <lamina/operators/update/step/cpu.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
+
+LAMINA_EXTERN(void call_kernel<operators::spp>::run<float>(const call_context&))
+LAMINA_EXTERN(void call_kernel<operators::spp>::run<double>(const call_context&))
+
+}}}  // namespace lamina::engine::cpu

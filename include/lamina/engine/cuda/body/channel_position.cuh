@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/common/divider.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 

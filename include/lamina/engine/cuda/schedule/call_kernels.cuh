@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/operators/activation/prelu_maxout/cuda.cuh>
 #include <lamina/operators/activation/softmax/cuda.cuh>
 #include <lamina/operators/control/array/cuda.cuh>
@@ -58,6 +59,7 @@
 #include <lamina/operators/reduce/mean/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/cuda.cuh>
 #include <lamina/operators/region/patch/cuda.cuh>
+#include <lamina/operators/region/patch/kernel.hpp>
 #include <lamina/operators/region/roi_align/cuda.cuh>
 #include <lamina/operators/region/roi_pool/cuda.cuh>
 #include <lamina/operators/resize/cuda.cuh>

@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/common/divider.hpp>
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/pool/pool2d/common.hpp>
