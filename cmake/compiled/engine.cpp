@@ -108,7 +108,6 @@
 #include <lamina/core/compiles.hpp>
 
 #include <lamina/engine/cpu/schedule/bfloat16_schedule.hpp>
-#include <lamina/engine/cpu/schedule/call_kernels.hpp>
 #include <lamina/engine/cpu/schedule/followed_groups.hpp>
 #include <lamina/engine/cpu/schedule/nan_check.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>

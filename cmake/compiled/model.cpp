@@ -35,7 +35,6 @@
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/engine/cpu/schedule/call_kernels.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>

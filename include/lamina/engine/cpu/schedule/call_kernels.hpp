@@ -62,7 +62,6 @@
 #include <lamina/operators/reduce/squared_l2/cpu.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/patch/cpu.hpp>
-#include <lamina/operators/region/patch/kernel.hpp>
 #include <lamina/operators/region/roi_align/cpu.hpp>
 #include <lamina/operators/region/roi_pool/cpu.hpp>
 #include <lamina/operators/resize/cpu.hpp>
@@ -80,10 +79,3 @@
 #include <lamina/operators/shape/reshape/cpu.hpp>
 #include <lamina/operators/update/cpu.hpp>
 #include <lamina/operators/update/step/cpu.hpp>
-
-namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
-
-LAMINA_EXTERN(void call_kernel<operators::spp>::run<float>(const call_context&))
-LAMINA_EXTERN(void call_kernel<operators::spp>::run<double>(const call_context&))
-
-}}}  // namespace lamina::engine::cpu

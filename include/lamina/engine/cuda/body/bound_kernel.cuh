@@ -17,6 +17,9 @@ using kernel_call = bound_call<call_context>;
 
 namespace detail {
 
+/// An array of floats that is accessed by row.
+using row_array = real_rows<float>;
+
 template <class Kernel>
 struct bound_elements {
   using arguments = Kernel;

@@ -8,8 +8,8 @@
 
 #include <cstddef>
 
-#include <lamina/engine/common/divider.hpp>
 #include <lamina/engine/cuda/body/conv_tile.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/operators/conv/common.hpp>
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-#include <lamina/engine/common/divider.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 

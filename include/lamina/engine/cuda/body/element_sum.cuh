@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include <lamina/engine/common/divider.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/device/algorithms.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

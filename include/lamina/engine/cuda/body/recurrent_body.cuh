@@ -5,17 +5,14 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/engine/common/bound_call.hpp>
-#include <lamina/engine/common/divider.hpp>
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/common.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
-
-/// An array of floats that is accessed by row.
-using row_array = real_rows<float>;
 
 /// Divides scratch memory into arrays, each aligned to 256 bytes, as cuBLASLt expects of its
 /// workspace. With a null address it only counts the floats that the arrays need.

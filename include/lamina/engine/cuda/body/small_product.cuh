@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include <lamina/engine/common/divider.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>
 #include <lamina/operators/matrix/matmul/common.hpp>

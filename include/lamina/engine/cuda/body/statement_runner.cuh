@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include <lamina/engine/common/divider.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/expression/expression.hpp>
 

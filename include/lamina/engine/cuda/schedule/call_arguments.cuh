@@ -11,7 +11,6 @@
 
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/number_cast.hpp>
-#include <lamina/engine/common/divider.hpp>
 #include <lamina/engine/cuda/body/random_source.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
@@ -20,8 +19,6 @@
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
-
-using engine::divider;
 
 template <class To, bool Wraps, class T>
 LAMINA_FN inline To converted(T x) {

@@ -59,7 +59,6 @@
 #include <lamina/operators/reduce/mean/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/cuda.cuh>
 #include <lamina/operators/region/patch/cuda.cuh>
-#include <lamina/operators/region/patch/kernel.hpp>
 #include <lamina/operators/region/roi_align/cuda.cuh>
 #include <lamina/operators/region/roi_pool/cuda.cuh>
 #include <lamina/operators/resize/cuda.cuh>

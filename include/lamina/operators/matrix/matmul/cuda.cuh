@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include <lamina/engine/common/divider.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/body/small_product.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>

@@ -6,7 +6,6 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/bound_kernel.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

@@ -6,7 +6,6 @@
 
 #include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/lrn/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

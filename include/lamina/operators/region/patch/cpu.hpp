@@ -40,6 +40,12 @@ void for_each_pyramid_window(const pyramid& p, int images, F f) {
 #endif  // LAMINA_DEFINES
 
 template <>
+struct call_kernel<operators::spp> {
+  template <class Real = float>
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+template <>
 struct call_kernel<gradient_of<operators::spp>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
@@ -85,6 +91,29 @@ struct call_kernel<gradient_of<operators::im2sequence>> {
 };
 
 #if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<operators::spp>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.output(0);
+  require_real<Real>(c, x);
+  const pyramid p(c, x);
+  detail::for_each_pyramid_window(
+      p, x.rows,
+      [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
+        const Real* const from = x.row<const Real>(r) + plane;
+        Real sum = 0,
+             most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
+        for (int v = rows.begin; v < rows.end; ++v)
+          for (int h = columns.begin; h < columns.end; ++h) {
+            const Real value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
+            sum += value;
+            most = math::maximum(most, value);
+          }
+        y.row<Real>(r)[at] = p.average ? sum / pyramid::size<Real>(rows, columns) : most;
+      });
+}
+LAMINA_INSTANCE(void call_kernel<operators::spp>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::spp>::run<double>(const call_context&))
 
 template <class Real>
 void call_kernel<gradient_of<operators::spp>>::run(const call_context& c) {

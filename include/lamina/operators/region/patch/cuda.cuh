@@ -7,7 +7,6 @@
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/common.hpp>
@@ -17,31 +16,53 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
+struct spp_kernel : kernel_call {
+  row_array x = input(0), y = output(0);
+  pyramid of{*call, input(0)};
+  divider columns{output(0).columns};
+  int count = output(0).rows * output(0).columns;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const int row = columns.divide(i);
+    int at = i, level = 0;
+    for (; at >= of.channels << 2 * level; ++level) at -= of.channels << 2 * level;
+    const int windows = 1 << level, channel = at >> 2 * level;
+    const image_range down = pyramid_window(at >> level & (windows - 1), windows, of.height);
+    const image_range across = pyramid_window(at & (windows - 1), windows, of.width);
+    const float* const from = x.row(row) + channel * of.height * of.width;
+    float sum = 0, most = from[down.begin * of.width + across.begin];
+    for (int v = down.begin; v < down.end; ++v)
+      for (int h = across.begin; h < across.end; ++h) {
+        const float value = from[v * of.width + h];
+        sum += value;
+        most = math::maximum(most, value);
+      }
+    y.row(row)[i] = of.average ? sum / pyramid::size<float>(down, across) : most;
+  }
+};
 /// The gradient of an image element. Each element is in one window per level; among several largest
 /// elements of a window, the first one gets the gradient.
 struct spp_grad_kernel : kernel_call {
   row_array x = input(0), y = input(1), d = input(2), dx = output(0);
   pyramid of{*call, input(0)};
-  divider columns{output(0).columns}, plane{of.height * of.width}, width{of.width};
-  int count = output(0).rows * output(0).columns;
+  image_elements elements{output(0)};
+  int count = elements.count;
 
   LAMINA_INLINE LAMINA_FN void run(int i) const {
-    const channel_position to(columns, plane, i);
-    int h = to.inside;
-    const int v = width.divide(h);
-    const float* const image = x.row(to.row) + to.channel * plane.divisor();
+    const auto to = elements[i];
+    const float* const image = x.row(to.row) + to.channel * of.height * of.width;
     float sum = 0;
     for (int level = 0, begin = 0; level < of.levels; begin += of.channels << 2 * level, ++level) {
       const int windows = 1 << level;
-      const int row = pyramid_window_of(v, windows, of.height);
-      const int column = pyramid_window_of(h, windows, of.width);
+      const int row = pyramid_window_of(to.y, windows, of.height);
+      const int column = pyramid_window_of(to.x, windows, of.width);
       const int at = begin + (to.channel << 2 * level) + (row << level) + column;
       const image_range down = pyramid_window(row, windows, of.height);
       const image_range across = pyramid_window(column, windows, of.width);
       const float grad = d.row(to.row)[at];
       if (of.average)
         sum += grad / pyramid::size<float>(down, across);
-      else if (is_first(image, of.width, y.row(to.row)[at], down, across, v, h))
+      else if (is_first(image, of.width, y.row(to.row)[at], down, across, to.y, to.x))
         sum += grad;
     }
     dx.row(to.row)[to.at] = sum;
@@ -83,14 +104,13 @@ struct im2sequence_kernel : kernel_call {
 struct im2sequence_grad_kernel : kernel_call {
   row_array d = input(1), dx = output(0);
   patch_grid grid{*call, output(0)};
-  divider columns{output(0).columns}, plane{grid.height * grid.width}, width{grid.width};
-  int count = output(0).rows * output(0).columns;
+  image_elements elements{output(0)};
+  int count = elements.count;
 
   LAMINA_INLINE LAMINA_FN void run(int i) const {
     const patch_grid& g = grid;
-    const channel_position to(columns, plane, i);
-    int x = to.inside;
-    const int y = width.divide(x), below = y + g.padding[0], right = x + g.padding[1];
+    const auto to = elements[i];
+    const int below = to.y + g.padding[0], right = to.x + g.padding[1];
     const int first = to.channel * g.kernel[0] * g.kernel[1];
     float sum = 0;
     for (int row = first_window(below, g.kernel[0], g.stride[0]);
@@ -111,6 +131,8 @@ struct im2sequence_grad_kernel : kernel_call {
 
 }  // namespace detail
 
+template <>
+struct call_kernel<operators::spp> : elements_call<detail::spp_kernel> {};
 template <>
 struct call_kernel<gradient_of<operators::spp>> : elements_call<detail::spp_grad_kernel> {};
 

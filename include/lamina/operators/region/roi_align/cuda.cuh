@@ -74,13 +74,12 @@ LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int
 /// a point is the weight of its row times the weight of its column. A weight of 0 adds nothing,
 /// even if a gradient is infinite or a region has no sample points.
 struct roi_align_grad_kernel : aligned_call<2> {
-  divider x_columns{images().columns}, x_size{down * over}, x_width{over};
-  int count = images().rows * images().columns;
+  image_elements elements{images()};
+  int count = elements.count;
 
   LAMINA_INLINE LAMINA_FN void run(int i) const {
-    const channel_position to(x_columns, x_size, i);
-    int column = to.inside;
-    const int row = x_width.divide(column), wide = across.divisor(), high = parts.divisor() / wide;
+    const auto to = elements[i];
+    const int wide = across.divisor(), high = parts.divisor() / wide;
     float sum = 0;
     LAMINA_CUDA_KEEP_LOOP
     for (int r = all.begin(to.row); r < all.end(to.row); ++r) {
@@ -89,11 +88,11 @@ struct roi_align_grad_kernel : aligned_call<2> {
       const float share = 1.0f / static_cast<float>(points.points * points_across.points);
       LAMINA_CUDA_KEEP_LOOP
       for (int p = 0; p < high; ++p) {
-        const float of_row = aligned_weight(points, p, down, row);
+        const float of_row = aligned_weight(points, p, down, to.y);
         if (of_row == 0) continue;
         LAMINA_CUDA_KEEP_LOOP
         for (int q = 0; q < wide; ++q)
-          if (const float weight = aligned_weight(points_across, q, over, column); weight != 0)
+          if (const float weight = aligned_weight(points_across, q, over, to.x); weight != 0)
             sum += of_row * share * weight * grad[p * wide + q];
       }
     }

@@ -7,7 +7,6 @@
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/divider.hpp - integer division by a kernel argument, computed as a
+// lamina/engine/cuda/body/divider.cuh - integer division by a kernel argument, computed as a
 // multiplication and a shift.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace lamina { inline namespace LAMINA_ABI { namespace engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Divides numbers n with 0 <= n < 2^31 by a fixed divisor d. With p = 31 + ceil(log2 d) and m =
 /// ceil(2^p / d), the quotient is n m / 2^p rounded down. This is exact because m d exceeds 2^p by
@@ -40,4 +40,4 @@ class divider {
   std::uint32_t factor_ = 1u << 31;
 };
 
-}}}  // namespace lamina::engine
+}}}  // namespace lamina::engine::cuda
