@@ -6,7 +6,7 @@
 #include "program/user_operators.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/schedule/host_operators.hpp>
+#include <lamina/engine/cuda/schedule/host_values.hpp>
 #include <lamina/program/operator_facts.hpp>
 
 using lamina::operator_definition;

@@ -10,9 +10,9 @@ A header outside of operators/ names an operator where it has the type as a stri
 header is a row of the table below "## Where operators are named" in docs/architecture.md: header,
 operators in backticks (or `any`), reason. Reported are names that the table does not have, and rows
 and names of the table that no header has any more.
-A header in operators/ that has a kernel of an operator (`call_kernel<NAME>`, `table["TYPE"]`) or
-its conversion to ONNX (`to.add("TYPE"`) lies in the folder of the operator's definition; a family
-has one header of conversions.
+A header in operators/ that has a kernel of an operator (`call_kernel<NAME>`, `shared_kernel<NAME`,
+`table["TYPE"]`) or its conversion to ONNX (`to.add("TYPE"`) lies in the folder of the operator's
+definition; a family has one header of conversions.
 Definitions outside of operators/ may have theirs anywhere.
 
 usage: check_facts.py [INCLUDE_FOLDER ARCHITECTURE_PAGE]
@@ -41,7 +41,7 @@ NAMED = [
     re.compile(rf"__is_same\(Op, {NAME}\)"),
     re.compile(rf"is_same_v<Op, {NAME}>")
 ]
-KERNEL = re.compile(r"struct call_kernel<(?:lamina::)?(?:gradient_of<)?(?:lamina::)?(\w+)")
+KERNEL = re.compile(r"struct (?:call|shared)_kernel<(?:gradient_of<)?(?:\w+::)*(\w+)")
 STAGE = re.compile(r'(?:\btable\[|\bto\.add\(|\b\w+\(to, )"(\w+?)(?:_grad)?"')
 # Words of file formats and of options, which are types of operators too.
 OTHER_WORDS = {
@@ -203,8 +203,11 @@ def self_test():
             "operators/family/executor.hpp": 'table["turn2"] = turn;\ntable["reshape2"] = turn;\n'
         }, table, []),
         ({
-            "operators/other/cuda.cuh": "struct call_kernel<gradient_of<turn>> {\n"
+            "operators/other/cuda.cuh": "struct call_kernel<gradient_of<operators::turn>> {\n"
         }, table, ["operators/other/cuda.cuh: 'turn' is defined in operators/family"]),
+        ({
+            "operators/other/kernel.hpp": "struct shared_kernel<operators::turn, Real> {\n"
+        }, table, ["operators/other/kernel.hpp: 'turn' is defined in operators/family"]),
         ({
             "operators/family/part/executor.hpp": 'table["turn2_grad"] = turn;\n'
         }, table, ["operators/family/part/executor.hpp: 'turn2' is defined in operators/family"]),

@@ -13,6 +13,8 @@ behind `definition`. From the places and stems of headers the script writes
   io/onnx/library_conversions.hpp       all conversions to ONNX
   optimizer/optimizers.hpp              all optimizers
 
+The lists of both engines have the kernels that all engines share, too.
+
 usage: operator_lists.py [--update] [INCLUDE_FOLDER]
        operator_lists.py --self-test
 
@@ -38,6 +40,7 @@ STRUCT = re.compile(r"^struct (\w+)(?: final)?(?: : [^{;]*)? ?\{\n(.*?)^\};\n", 
 HAS_TYPE = re.compile(r"^  static constexpr const char\* type = \"", re.M)
 ALIAS = re.compile(r"^using (\w+_operators) =\s+operator_list<([^;]*)>;\n", re.M)
 KERNELS = re.compile(r"^void (add_\w+_kernels)\(kernel_table<Real>& ", re.M)
+SHARED_KERNEL = re.compile(r"^struct shared_kernel<(.*), Real>", re.M)
 KERNEL_NAME = re.compile(r'^  table\["(\w+)"\] = ', re.M)
 # What extends the conversions of other headers comes after them.
 CONVERSIONS = re.compile(r"^inline void ((add|extend)_\w+)\(onnx_operators& ", re.M)
@@ -111,6 +114,15 @@ def calls(names, argument):
     return "".join(f"  {name}({argument});\n" for name in names)
 
 
+def instances(operators):
+    """The declarations by which lamina::compiled has the shared kernels of some operators."""
+    lines = "".join(
+        f"LAMINA_EXTERN(void call_kernel<{operator}>::run<{real}>(const call_context&))\n"
+        for operator in operators for real in ("float", "double"))
+    return lines and (f"\n{namespaces.opening('engine::cpu')}\n\n{lines}\n"
+                      f"{namespaces.closing('engine::cpu')}\n")
+
+
 def written_lists(tree):
     """{header: text} of all lists."""
     lists = {}
@@ -142,11 +154,14 @@ def written_lists(tree):
         calls([call for k in kernels for call in KERNELS.findall(tree.texts[k])], "table") +
         f"}}\n\n{namespaces.closing('kernel')}\n")
     name = "engine/cpu/schedule/call_kernels.hpp"
-    lists[name] = head(name, "the kernels of all operators that are not fused.") + includes(
-        tree.stage("cpu"))
+    shared = tree.stage("kernel")
+    lists[name] = (
+        head(name, "the kernels of all operators that are not fused.") +
+        includes(sorted(["engine/cpu/schedule/shared_kernel.hpp", *tree.stage("cpu"), *shared])) +
+        instances([op for k in shared for op in SHARED_KERNEL.findall(tree.texts[k])]))
     name = "engine/cuda/schedule/call_kernels.cuh"
     lists[name] = head(name, "the kernels of all operators that are not fused.") + includes(
-        tree.stage("cuda", ".cuh"))
+        sorted(["engine/cuda/body/bound_kernel.cuh", *tree.stage("cuda", ".cuh"), *shared]))
     name = "io/onnx/library_conversions.hpp"
     conversions = tree.stage("onnx")
     lists[name] = (
@@ -237,6 +252,8 @@ def self_test():
             '  table["relu"] = relu_forward;\n}\n',
         "operators/act/cpu_part.hpp": "",
         "operators/act/cuda.cuh": "",
+        "operators/act/kernel.hpp":
+            "struct shared_kernel<gradient_of<operators::relu>, Real> : bound_call<> {\n};\n",
         "operators/act/onnx.hpp": "inline void extend_act(onnx_operators& to) {\n}\n",
         "operators/more/onnx.hpp": "inline void add_more(onnx_operators& to) {\n}\n",
         "optimizer/sgd.hpp": "struct sgd final : rule<sgd> {\n};\n",
@@ -288,6 +305,8 @@ def self_test():
         ({}, {"operators/act/layer_more.hpp": ""}, ["layers/layers.hpp: is not"]),
         ({}, {"layers/more.hpp": ""}, ["layers/layers.hpp: is not"]),
         ({}, {"operators/act/cpu_part.hpp": None}, ["engine/cpu/schedule/call_kernels.hpp: is"]),
+        ({}, {"operators/new/kernel.hpp": ""},
+         ["engine/cpu/schedule/call_kernels.hpp: is", "engine/cuda/schedule/call_kernels.cuh: is"]),
         ({}, {"operators/new/cuda_body.cuh": ""}, ["engine/cuda/schedule/call_kernels.cuh: is"]),
         ({}, {"operators/new/onnx.hpp": ""}, ["io/onnx/library_conversions.hpp: is not"]),
         ({}, {"optimizer/adam.hpp": "struct adam final : rule<adam> {\n};\n"},
@@ -314,6 +333,8 @@ def self_test():
         elu + "\nusing act_simple_operators = operator_list<relu, elu>;\n\n}\n")
     assert "f(operators::act_simple_operators{});" in list_of("operators/operators.hpp", {})
     assert "add_act_kernels(table);" in list_of("executor/library_kernels.hpp", {})
+    assert ("LAMINA_EXTERN(void call_kernel<gradient_of<operators::relu>>::run<double>("
+            in list_of("engine/cpu/schedule/call_kernels.hpp", {}))
     assert "add_more(to);\n  extend_act(to);" in list_of("io/onnx/library_conversions.hpp", {})
     print(f"{len(cases)} planted trees are judged right")
 

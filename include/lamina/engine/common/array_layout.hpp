@@ -82,8 +82,10 @@ struct line_layout {
     for (int d = 1; d < axis; ++d) outer *= static_cast<int>(a.extent[d]);
     outer_step = static_cast<std::ptrdiff_t>(n) * inner;
   }
-  /// The offset of the first of the `inner` lines of a row at index `o` of the outer dimensions.
-  std::ptrdiff_t at(int row, int o) const { return row * row_step + o * outer_step; }
+  /// The offset at which the `inner` lines of a row begin, at index `o` of the outer dimensions.
+  LAMINA_INLINE LAMINA_FN std::ptrdiff_t at(int row, int o) const {
+    return row * row_step + o * outer_step;
+  }
   /// The number of lines.
   std::ptrdiff_t lines() const { return static_cast<std::ptrdiff_t>(rows) * outer * inner; }
 };

@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/resize/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
@@ -48,111 +48,89 @@ LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
-struct resize_arguments {
-  row_array from, to;
-  divider columns, plane, width;  // of the array whose elements threads compute
-  interpolated_side rows, lines;
-  int count;
-};
-
-struct resize_body {
-  using arguments = resize_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.plane, i);
-    int k = to.inside;
-    const int y = a.width.divide(k);
-    const interpolation_position v = a.rows.at(y), h = a.lines.at(k);
-    const float* const image = a.from.row(to.row) + to.channel * a.rows.in * a.lines.in;
-    const float *const u = image + v.low * a.lines.in, *const l = image + v.high * a.lines.in;
-    const float above = between(u[h.low], u[h.high], h.part);
-    const float below = between(l[h.low], l[h.high], h.part);
-    a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
+/// `x` is the source or its gradient, `y` the result or its gradient.
+template <bool Nearest>
+struct resize_call : kernel_call {
+  interpolated_side side(int d, const operand& x, const operand& y) const {
+    return {x.dims[d], y.dims[d], Nearest, call->flag(3), integer(4)};
   }
 };
-/// Computes the gradient of an element of the source: the weighted sum of the gradients of all
-/// elements of the result that read it. A term with the weight 0 is skipped, because 0 times an
-/// infinite gradient is NaN.
-struct resize_grad_body {
-  using arguments = resize_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.plane, i);
-    int k = to.inside;
-    const int y = a.width.divide(k);
-    const float* const image = a.from.row(to.row) + to.channel * a.rows.out * a.lines.out;
-    const int first = a.lines.first_from(k - 1);
+
+template <bool Nearest>
+struct resize_kernel : resize_call<Nearest> {
+  using base = resize_call<Nearest>;
+  row_array from = base::input(0), to = base::output(0);
+  image_elements elements{base::output(0)};
+  interpolated_side rows = base::side(2, base::input(0), base::output(0));
+  interpolated_side columns = base::side(3, base::input(0), base::output(0));
+  int count = elements.count;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const auto e = elements[i];
+    const interpolation_position v = rows.at(e.y), h = columns.at(e.x);
+    const float* const image = from.row(e.row) + e.channel * rows.in * columns.in;
+    const float *const u = image + v.low * columns.in, *const l = image + v.high * columns.in;
+    const float above = between(u[h.low], u[h.high], h.part);
+    const float below = between(l[h.low], l[h.high], h.part);
+    to.row(e.row)[e.at] = Nearest ? u[h.low] : between(above, below, v.part);
+  }
+};
+/// Each source element adds up the weighted gradients of all result elements that read it. A weight
+/// of 0 adds nothing, even if the gradient is infinite.
+template <bool Nearest>
+struct resize_grad_kernel : resize_call<Nearest> {
+  using base = resize_call<Nearest>;
+  row_array d = base::input(1), dx = base::output(0);
+  image_elements elements{base::output(0)};
+  interpolated_side rows = base::side(2, base::output(0), base::input(1));
+  interpolated_side columns = base::side(3, base::output(0), base::input(1));
+  int count = elements.count;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const auto e = elements[i];
+    const float* const image = d.row(e.row) + e.channel * rows.out * columns.out;
+    const int first = columns.first_from(e.x - 1);
     float sum = 0;
-    for (int row = a.rows.first_from(y - 1); row < a.rows.out; ++row) {
-      const interpolation_position v = a.rows.at(row);
-      if (v.low > y) break;
-      const float share = interpolated_side::share(v, y);
+    for (int row = rows.first_from(e.y - 1); row < rows.out; ++row) {
+      const interpolation_position v = rows.at(row);
+      if (v.low > e.y) break;
+      const float share = interpolated_side::share(v, e.y);
       if (share == 0) continue;
       float of_row = 0;
-      for (int column = first; column < a.lines.out; ++column) {
-        const interpolation_position h = a.lines.at(column);
-        if (h.low > k) break;
-        if (const float part = interpolated_side::share(h, k); part != 0)
-          of_row += part * image[row * a.lines.out + column];
+      for (int column = first; column < columns.out; ++column) {
+        const interpolation_position h = columns.at(column);
+        if (h.low > e.x) break;
+        if (const float part = interpolated_side::share(h, e.x); part != 0)
+          of_row += part * image[row * columns.out + column];
       }
       sum += share * of_row;
     }
-    a.to.row(to.row)[to.at] = sum;
+    dx.row(e.row)[e.at] = sum;
   }
 };
 
-/// Returns the arguments of a kernel. `x` is the source or its gradient, `y` the result or its
-/// gradient, and `each` the array whose elements the threads compute.
 template <bool Nearest>
-resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
-                           const operand& each) {
-  require_float(c, x);
-  resize_arguments a{};
-  a.columns = divider(each.columns);
-  a.plane = divider(each.dims[2] * each.dims[3]);
-  a.width = divider(each.dims[3]);
-  a.rows = {x.dims[2], y.dims[2], Nearest, c.flag(3), c.integer(4)};
-  a.lines = {x.dims[3], y.dims[3], Nearest, c.flag(3), c.integer(4)};
-  a.count = each.rows * each.columns;
-  return a;
-}
-
-template <bool Nearest>
-struct resize_kernel {
+struct resize_call_kernel {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
+    require_float(c, c.input(0));
     if (c.input(1)) fail(c, {"expected a size that the program knows, found OutSize"});
-    auto a = resize_of<Nearest>(c, x, y, y);
-    a.from = x;
-    a.to = y;
-    b.template elements<resize_body>(a);
-  }
-};
-template <bool Nearest>
-struct resize_gradient_kernel {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand d = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    auto a = resize_of<Nearest>(c, dx, d, dx);
-    a.from = d;
-    a.to = dx;
-    b.template elements<resize_grad_body>(a);
+    launch_elements<resize_kernel<Nearest>>(b, c);
   }
 };
 
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::bilinear_interp> : detail::resize_kernel<false> {};
+struct call_kernel<operators::bilinear_interp> : detail::resize_call_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<operators::bilinear_interp>>
-    : detail::resize_gradient_kernel<false> {};
+    : elements_call<detail::resize_grad_kernel<false>> {};
 template <>
-struct call_kernel<operators::nearest_interp> : detail::resize_kernel<true> {};
+struct call_kernel<operators::nearest_interp> : detail::resize_call_kernel<true> {};
 template <>
-struct call_kernel<gradient_of<operators::nearest_interp>> : detail::resize_gradient_kernel<true> {
-};
+struct call_kernel<gradient_of<operators::nearest_interp>>
+    : elements_call<detail::resize_grad_kernel<true>> {};
 
 }}}  // namespace lamina::engine::cuda

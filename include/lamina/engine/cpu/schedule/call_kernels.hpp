@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/shared_kernel.hpp>
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
 #include <lamina/operators/collective/all_reduce/cpu.hpp>

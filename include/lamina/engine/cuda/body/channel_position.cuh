@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_position.cuh - finds the row and the channel of an element from
-// its index in a batch of images.
+// lamina/engine/cuda/body/channel_position.cuh - finds the row, the channel and the position of an
+// element from its index in a batch of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/common/argument_info.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
@@ -20,6 +21,29 @@ struct channel_position {
     row = columns.divide(at);
     inside = at;
     channel = size.divide(inside);
+  }
+};
+
+/// All elements of a batch of images [N, C, H, W], one per thread.
+struct image_elements {
+  divider columns, plane, width;
+  int count;
+
+  explicit image_elements(const operand& o)
+      : columns(o.columns),
+        plane(o.dims[2] * o.dims[3]),
+        width(o.dims[3]),
+        count(o.rows * o.columns) {}
+
+  /// The row and column of an element in its image are y and x.
+  struct element {
+    int row, at, channel, y, x;
+  };
+  LAMINA_INLINE LAMINA_FN element operator[](int i) const {
+    const channel_position p(columns, plane, i);
+    int x = p.inside;
+    const int y = width.divide(x);
+    return {p.row, p.at, p.channel, y, x};
   }
 };
 

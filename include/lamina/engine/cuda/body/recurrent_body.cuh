@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
@@ -12,18 +13,6 @@
 #include <lamina/operators/recurrent/common.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
-
-/// An array of floats that is accessed by row. Its address is null if the array is absent.
-struct row_array {
-  float* data;
-  std::ptrdiff_t stride;
-
-  row_array() = default;
-  LAMINA_INLINE LAMINA_FN row_array(float* d, std::ptrdiff_t s) : data(d), stride(s) {}
-  row_array(const operand& o) : data(o ? o.row<float>(0) : nullptr), stride(o.stride) {}
-  LAMINA_INLINE LAMINA_FN float* row(int r) const { return data + r * stride; }
-  LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
-};
 
 /// Divides scratch memory into arrays, each aligned to 256 bytes, as cuBLASLt expects of its
 /// workspace. With a null address it only counts the floats that the arrays need.

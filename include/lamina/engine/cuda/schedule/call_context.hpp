@@ -193,10 +193,11 @@ struct call_context : operator_call {
 /// its own bodies:
 ///   template <class Backend> static void launch(Backend&, const call_context&);
 ///   static constexpr bool launches = true;
-/// If it needs scratch memory, `static std::ptrdiff_t scratch(const call_context&)` returns the
-/// number of floats. An operator that the host may compute also has, or has only, `template <class
-/// Backend> static void here(Backend&, const call_context&)`. The arguments of `here` are host
-/// addresses.
+/// A specialisation with a single body derives from elements_call or lines_call
+/// (engine/cuda/body/bound_kernel.cuh). If it needs scratch memory, `static std::ptrdiff_t
+/// scratch(const call_context&)` returns the number of floats. An operator that the host may
+/// compute also has, or has only, `template <class Backend> static void here(Backend&, const
+/// call_context&)`. The arguments of `here` are host addresses.
 template <class Op>
 struct call_kernel;
 

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/operators/activation/prelu_maxout/cuda.cuh>
 #include <lamina/operators/activation/softmax/cuda.cuh>
 #include <lamina/operators/control/array/cuda.cuh>

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/numbers/extremes.hpp>
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
@@ -15,180 +16,116 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 namespace detail {
 
 /// Element k of Alpha is the slope of the elements [k * width, (k + 1) * width) of each row.
-struct prelu_arguments {
-  const float *x, *d;
-  float* to;
-  std::ptrdiff_t x_stride, d_stride, to_stride;
-  part_numbers alpha, d_alpha;
-  divider columns, width_of_slope;
-  int rows;
-  int lines, width, count;
+struct prelu_call : kernel_call {
+  row_array x = input(0);
+  part_numbers alpha{input(1)};
+  divider columns{input(0).columns}, width_of_slope{slope_width(*call, input(0))};
+  int rows = input(0).rows, count = rows * input(0).columns;
 };
+struct prelu_kernel : prelu_call {
+  row_array y = output(0);
 
-template <bool Gradient>
-struct prelu_body {
-  using arguments = prelu_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int j = i;
-    const int r = a.columns.divide(j);
-    const float x = a.x[r * a.x_stride + j], alpha = a.alpha.at(a.width_of_slope.quotient(j));
-    const float y = Gradient ? a.d[r * a.d_stride + j] : x;
-    a.to[r * a.to_stride + j] = x > 0 ? y : alpha * y;
+  LAMINA_INLINE LAMINA_FN void run(int j) const {
+    const int r = columns.divide(j);
+    const float v = x.row(r)[j], slope = alpha.at(width_of_slope.quotient(j));
+    y.row(r)[j] = v > 0 ? v : slope * v;
   }
 };
+struct prelu_grad_kernel : prelu_call {
+  row_array d = input(2), dx = output(0);
 
-struct prelu_slope_lines {
-  using arguments = prelu_arguments;
+  LAMINA_INLINE LAMINA_FN void run(int j) const {
+    const int r = columns.divide(j);
+    const float slope = alpha.at(width_of_slope.quotient(j)), grad = d.row(r)[j];
+    dx.row(r)[j] = x.row(r)[j] > 0 ? grad : slope * grad;
+  }
+};
+struct prelu_slope_kernel : prelu_call {
+  row_array d = input(2);
+  part_numbers d_alpha{output(1)};
+  int lines = columns.divisor() / width_of_slope.divisor(), width = rows * width_of_slope.divisor();
+  bool side_by_side = width_of_slope.divisor() == 1;
+
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int k, const Team& team) {
-    const int n = a.width_of_slope.divisor();
+  LAMINA_INLINE LAMINA_FN void line(int k, const Team& team) const {
+    const int n = width_of_slope.divisor();
     double sum = 0;
-    for (int t = team.rank(); t < a.rows * n; t += team.size()) {
+    for (int t = team.rank(); t < rows * n; t += team.size()) {
       int j = t;
-      const int r = a.width_of_slope.divide(j);
+      const int r = width_of_slope.divide(j);
       j += k * n;
-      const float x = a.x[r * a.x_stride + j];
-      sum += x > 0 ? 0.0 : static_cast<double>(a.d[r * a.d_stride + j] * x);
+      const float v = x.row(r)[j];
+      sum += v > 0 ? 0.0 : static_cast<double>(d.row(r)[j] * v);
     }
     sum = sum_of(team, sum);
-    if (team.rank() == 0) a.d_alpha.at(k) = static_cast<float>(sum);
+    if (team.rank() == 0) d_alpha.at(k) = static_cast<float>(sum);
   }
 };
 
-inline prelu_arguments prelu_of(const call_context& c) {
-  const operand x = c.input(0);
-  require_float(c, x);
-  prelu_arguments a{};
-  a.x = row_of(x);
-  a.x_stride = x.stride;
-  a.alpha = part_numbers(c.input(1));
-  a.columns = divider(x.columns);
-  a.width_of_slope = divider(slope_width(c, x));
-  a.rows = x.rows;
-  a.count = x.rows * x.columns;
-  return a;
-}
+/// Element j of a row of Out is the maximum of `groups` elements of X, which are the elements of a
+/// channel apart.
+struct maxout_call : kernel_call {
+  row_array x = input(0);
+  divider inner{channel_width(input(0))};
+  int groups = integer(0);
 
-struct maxout_arguments {
-  const float *x, *out, *d;
-  float* to;
-  std::ptrdiff_t x_stride, out_stride, to_stride;
-  divider columns, inner;  // divide by the columns of Out and by a channel's size
-  int groups;
-  int count;
-
-  /// Element j of a row of Out is the maximum of several elements of X. Returns the index of the
-  /// first of these elements of X.
+  /// The index of the first of these elements.
   LAMINA_INLINE LAMINA_FN int first(int j) const {
     const int channel = inner.divide(j);
     return channel * groups * inner.divisor() + j;
   }
 };
-struct maxout_body {
-  using arguments = maxout_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int j = i;
-    const int r = a.columns.divide(j);
-    const float* const x = a.x + r * a.x_stride + a.first(j);
-    float best = *x;
-    for (int g = 1; g < a.groups; ++g) best = math::maximum(best, x[g * a.inner.divisor()]);
-    a.to[r * a.to_stride + j] = best;
+struct maxout_kernel : maxout_call {
+  row_array y = output(0);
+  divider columns{output(0).columns};
+  int count = output(0).rows * output(0).columns;
+
+  LAMINA_INLINE LAMINA_FN void run(int j) const {
+    const int r = columns.divide(j);
+    const float* const from = x.row(r) + first(j);
+    float best = *from;
+    for (int g = 1; g < groups; ++g) best = math::maximum(best, from[g * inner.divisor()]);
+    y.row(r)[j] = best;
   }
 };
-/// The gradient of an element of Out goes to the largest element of X from which it was taken; if
-/// several are equally large, to the first of them.
-struct maxout_slope_body {
-  using arguments = maxout_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int j = i;
-    const int r = a.columns.divide(j), first = a.first(j), step = a.inner.divisor();
-    const float* const x = a.x + r * a.x_stride + first;
-    float* const to = a.to + r * a.to_stride + first;
-    const float best = a.out[r * a.out_stride + j], slope = a.d[r * a.out_stride + j];
+/// If several elements are equally large, the first of them gets the gradient.
+struct maxout_grad_kernel : maxout_call {
+  row_array y = input(1), d = input(2), dx = output(0);
+  divider columns{input(1).columns};
+  int count = input(1).rows * input(1).columns;
+
+  LAMINA_INLINE LAMINA_FN void run(int j) const {
+    const int r = columns.divide(j), begin = first(j), step = inner.divisor();
+    const float* const from = x.row(r) + begin;
+    float* const to = dx.row(r) + begin;
+    const float best = y.row(r)[j], grad = d.row(r)[j];
     bool given = false;
-    for (int g = 0; g < a.groups; ++g) {
-      const bool receives = !given && (math::is_same(x[g * step], best) || g + 1 == a.groups);
-      to[g * step] = receives ? slope : 0.0f;
+    for (int g = 0; g < groups; ++g) {
+      const bool receives = !given && (math::is_same(from[g * step], best) || g + 1 == groups);
+      to[g * step] = receives ? grad : 0.0f;
       given = given || receives;
     }
   }
 };
 
-inline maxout_arguments maxout_of(const call_context& c, const operand& out) {
-  const operand x = c.input(0);
-  require_float(c, x);
-  maxout_arguments a{};
-  a.x = row_of(x);
-  a.x_stride = x.stride;
-  a.out_stride = out.stride;
-  a.columns = divider(out.columns);
-  a.inner = divider(channel_width(x));
-  a.groups = c.integer(0);
-  a.count = out.rows * out.columns;
-  return a;
-}
-
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::prelu> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand y = c.output(0);
-    auto a = detail::prelu_of(c);
-    a.to = y.row<float>(0);
-    a.to_stride = y.stride;
-    b.template elements<detail::prelu_body<false>>(a);
-  }
-};
+struct call_kernel<operators::prelu> : elements_call<detail::prelu_kernel> {};
 template <>
 struct call_kernel<gradient_of<operators::prelu>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand d = c.input(2), dx = c.output(0), d_alpha = c.output(1);
-    auto a = detail::prelu_of(c);
-    a.d = detail::row_of(d);
-    a.d_stride = d.stride;
-    if (dx) {
-      a.to = dx.row<float>(0);
-      a.to_stride = dx.stride;
-      b.template elements<detail::prelu_body<true>>(a);
-    }
-    if (!d_alpha) return;
-    a.d_alpha = detail::part_numbers(d_alpha);
-    const int n = a.width_of_slope.divisor();
-    run_lines<detail::prelu_slope_lines>(b, a, a.columns.divisor() / n, a.rows * n, n == 1);
+    require_float(c, c.input(0));
+    if (c.output(0)) launch_elements<detail::prelu_grad_kernel>(b, c);
+    if (c.output(1)) launch_lines<detail::prelu_slope_kernel>(b, c);
   }
 };
 
 template <>
-struct call_kernel<operators::maxout> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand y = c.output(0);
-    auto a = detail::maxout_of(c, y);
-    a.to = y.row<float>(0);
-    a.to_stride = y.stride;
-    b.template elements<detail::maxout_body>(a);
-  }
-};
+struct call_kernel<operators::maxout> : elements_call<detail::maxout_kernel> {};
 template <>
-struct call_kernel<gradient_of<operators::maxout>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand out = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    auto a = detail::maxout_of(c, out);
-    a.out = detail::row_of(out);
-    a.d = detail::row_of(d);
-    a.to = dx.row<float>(0);
-    a.to_stride = dx.stride;
-    b.template elements<detail::maxout_slope_body>(a);
-  }
-};
+struct call_kernel<gradient_of<operators::maxout>> : elements_call<detail::maxout_grad_kernel> {};
 
 }}}  // namespace lamina::engine::cuda

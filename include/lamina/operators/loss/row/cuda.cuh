@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/element_sum.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/loss/row/common.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
@@ -14,48 +14,49 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-struct smooth_l1_arguments {
-  row_array x, y, inside, outside, diff, out;  // `out` has the costs or gradients
-  row_array dx, dy;
-  float s2;
-  int columns;
-  int lines, width, count;
+struct smooth_l1_call : kernel_call {
+  float s2 = static_cast<float>(call->number(0) * call->number(0));
 };
+/// One team computes the cost of one row.
+struct smooth_l1_kernel : smooth_l1_call {
+  row_array x = input(0), y = input(1), inside = input(2), outside = input(3);
+  row_array diff = output(0), out = output(1);
+  int lines = out ? input(0).rows : 0, width = input(0).columns;
 
-/// A team of threads computes the cost of one row.
-struct smooth_l1_lines {
-  using arguments = smooth_l1_arguments;
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
+  LAMINA_INLINE LAMINA_FN void line(int r, const Team& team) const {
     float total = 0;
-    for (int j = team.rank(); j < a.columns; j += team.size()) {
-      float d = a.x.row(r)[j] - a.y.row(r)[j];
-      // An element with the weight 0 has no effect, even if the element is infinite.
-      if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
-      if (a.diff) a.diff.row(r)[j] = d;
+    for (int j = team.rank(); j < width; j += team.size()) {
+      float d = x.row(r)[j] - y.row(r)[j];
+      // An element with weight 0 has no effect, even if it is infinite.
+      if (inside) d = inside.row(r)[j] == 0 ? 0.0f : d * inside.row(r)[j];
+      if (diff) diff.row(r)[j] = d;
       const float size = math::abs(d);
-      const float cost = size < 1 / a.s2 ? 0.5f * size * size * a.s2 : size - 0.5f / a.s2;
-      const float weight = a.outside ? a.outside.row(r)[j] : 1.0f;
+      const float cost = size < 1 / s2 ? 0.5f * size * size * s2 : size - 0.5f / s2;
+      const float weight = outside ? outside.row(r)[j] : 1.0f;
       total += weight == 0 ? 0.0f : cost * weight;
     }
     total = sum_of(team, total);
-    if (team.rank() == 0) *a.out.row(r) = total;
+    if (team.rank() == 0) *out.row(r) = total;
   }
 };
-struct smooth_l1_grad_lines {
-  using arguments = smooth_l1_arguments;
+struct smooth_l1_grad_kernel : smooth_l1_call {
+  row_array inside = input(0), outside = input(1), diff = input(2), grad = input(3);
+  row_array dx = output(0), dy = output(1);
+  int lines = input(2).rows, width = input(2).columns;
+
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
-    const float grad = *a.out.row(r);
-    for (int j = team.rank(); j < a.columns; j += team.size()) {
-      const float d = a.diff.row(r)[j];
-      float g = math::abs(d) >= 1 / a.s2 ? (d > 0 ? 1.0f : -1.0f) : a.s2 * d;
-      g *= grad;
-      float weight = a.inside ? a.inside.row(r)[j] : 1.0f;
-      if (a.outside) weight *= a.outside.row(r)[j];
+  LAMINA_INLINE LAMINA_FN void line(int r, const Team& team) const {
+    const float of_row = *grad.row(r);
+    for (int j = team.rank(); j < width; j += team.size()) {
+      const float d = diff.row(r)[j];
+      float g = math::abs(d) >= 1 / s2 ? (d > 0 ? 1.0f : -1.0f) : s2 * d;
+      g *= of_row;
+      float weight = inside ? inside.row(r)[j] : 1.0f;
+      if (outside) weight *= outside.row(r)[j];
       g = weight == 0 ? 0.0f : g * weight;
-      if (a.dx) a.dx.row(r)[j] = g;
-      if (a.dy) a.dy.row(r)[j] = -g;
+      if (dx) dx.row(r)[j] = g;
+      if (dy) dy.row(r)[j] = -g;
     }
   }
 };
@@ -115,38 +116,10 @@ struct label_smooth_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::smooth_l1_loss> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), out = c.output(1);
-    require_float(c, x);
-    if (x.rows == 0 || !out) return;
-    detail::smooth_l1_arguments a{};
-    a.x = x, a.y = c.input(1), a.inside = c.input(2), a.outside = c.input(3);
-    a.diff = c.output(0), a.out = out;
-    a.s2 = static_cast<float>(c.number(0) * c.number(0));
-    a.columns = a.width = x.columns;
-    a.lines = a.count = x.rows;
-    b.template lines<team_lines<detail::smooth_l1_lines>>(a);
-  }
-};
+struct call_kernel<operators::smooth_l1_loss> : lines_call<detail::smooth_l1_kernel> {};
 template <>
-struct call_kernel<gradient_of<operators::smooth_l1_loss>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand diff = c.input(2);
-    if (diff.rows == 0) return;
-    detail::smooth_l1_arguments a{};
-    a.inside = c.input(0), a.outside = c.input(1), a.diff = diff, a.out = c.input(3);
-    a.dx = c.output(0), a.dy = c.output(1);
-    a.s2 = static_cast<float>(c.number(0) * c.number(0));
-    a.columns = a.width = diff.columns;
-    a.lines = a.count = diff.rows;
-    b.template lines<team_lines<detail::smooth_l1_grad_lines>>(a);
-  }
-};
+struct call_kernel<gradient_of<operators::smooth_l1_loss>>
+    : lines_call<detail::smooth_l1_grad_kernel> {};
 
 template <>
 struct call_kernel<operators::kldiv_loss> {

@@ -4,99 +4,65 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/lrn/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-struct lrn_arguments {
-  row_array x, y, middle, d, dx;
-  divider columns, size;  // division by the columns of a row and the elements of a channel
-  int n, channels;
-  float k, alpha, beta;
-  int count;
+struct lrn_call : kernel_call {
+  row_array x = input(0);
+  int channels = input(0).dims[1];
+  divider columns{input(0).columns}, size{input(0).columns / channels};
+  int n = integer(0);
+  float k = real(1), alpha = real(2), beta = real(3);
+  int count = input(0).rows * input(0).columns;
 };
 
-struct lrn_body {
-  using arguments = lrn_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.size, i);
-    const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
-    const channels_around nearby(to.channel, a.n, a.channels);
-    const float* const x = a.x.row(r);
+struct lrn_kernel : lrn_call {
+  row_array y = output(0), middle = output(1);
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const channel_position to(columns, size, i);
+    const channels_around nearby(to.channel, n, channels);
+    const float* const from = x.row(to.row);
     float sum = 0;
     for (int m = nearby.first; m < nearby.end; ++m) {
-      const float v = x[m * size + j];
+      const float v = from[m * size.divisor() + to.inside];
       sum += v * v;
     }
-    const float whole = a.k + a.alpha * sum;
-    if (a.middle) a.middle.row(r)[at] = whole;
-    if (a.y) a.y.row(r)[at] = whole == 0 ? 0.0f : x[at] * math::pow(whole, -a.beta);
+    const float whole = k + alpha * sum;
+    if (middle) middle.row(to.row)[to.at] = whole;
+    if (y) y.row(to.row)[to.at] = whole == 0 ? 0.0f : from[to.at] * math::pow(whole, -beta);
   }
 };
-struct lrn_grad_body {
-  using arguments = lrn_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.size, i);
-    const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
-    const channels_around nearby(to.channel, a.n, a.channels, true);
+struct lrn_grad_kernel : lrn_call {
+  row_array y = input(1), middle = input(2), d = input(3), dx = output(0);
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const channel_position to(columns, size, i);
+    const int r = to.row;
+    const channels_around nearby(to.channel, n, channels, true);
     float sum = 0;
     for (int m = nearby.first; m < nearby.end; ++m) {
-      const int p = m * size + j;
-      const float whole = a.middle.row(r)[p];
-      sum += whole == 0 ? 0.0f : a.d.row(r)[p] * a.y.row(r)[p] / whole;
+      const int p = m * size.divisor() + to.inside;
+      const float whole = middle.row(r)[p];
+      sum += whole == 0 ? 0.0f : d.row(r)[p] * y.row(r)[p] / whole;
     }
     // If k and all neighbours are 0, the power is infinite, and the element gets the gradient 0.
-    const float own = a.middle.row(r)[at];
-    a.dx.row(r)[at] = a.d.row(r)[at] * (own == 0 ? 0.0f : math::pow(own, -a.beta)) -
-                      2 * a.alpha * a.beta * a.x.row(r)[at] * sum;
+    const float own = middle.row(r)[to.at];
+    dx.row(r)[to.at] = d.row(r)[to.at] * (own == 0 ? 0.0f : math::pow(own, -beta)) -
+                       2 * alpha * beta * x.row(r)[to.at] * sum;
   }
 };
-
-inline lrn_arguments lrn_of(const call_context& c) {
-  const operand x = c.input(0);
-  require_float(c, x);
-  lrn_arguments a{};
-  a.x = x;
-  a.columns = divider(x.columns);
-  a.channels = x.dims[1];
-  a.size = divider(x.columns / a.channels);
-  a.n = c.integer(0);
-  a.k = static_cast<float>(c.number(1));
-  a.alpha = static_cast<float>(c.number(2));
-  a.beta = static_cast<float>(c.number(3));
-  a.count = x.rows * x.columns;
-  return a;
-}
 
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::lrn> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    auto a = detail::lrn_of(c);
-    a.y = c.output(0);
-    a.middle = c.output(1);
-    b.template elements<detail::lrn_body>(a);
-  }
-};
+struct call_kernel<operators::lrn> : elements_call<detail::lrn_kernel> {};
 template <>
-struct call_kernel<gradient_of<operators::lrn>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    auto a = detail::lrn_of(c);
-    a.y = c.input(1);
-    a.middle = c.input(2);
-    a.d = c.input(3);
-    a.dx = c.output(0);
-    if (a.dx) b.template elements<detail::lrn_grad_body>(a);
-  }
-};
+struct call_kernel<gradient_of<operators::lrn>> : elements_call<detail::lrn_grad_kernel> {};
 
 }}}  // namespace lamina::engine::cuda

@@ -6,9 +6,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/numbers/extremes.hpp>
-#include <lamina/engine/cuda/body/divider.cuh>
-#include <lamina/engine/cuda/body/pack.cuh>
-#include <lamina/engine/cuda/schedule/call_context.hpp>
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
+#include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/operators/pool/pool2d/common.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
@@ -16,54 +15,25 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-struct pool_arguments {
-  pool_windows windows;
-  const float *x, *y, *grad;
-  float* to;
-  std::ptrdiff_t x_stride, y_stride, grad_stride, to_stride;
-  divider columns, size, width;  // divide by Out's columns, channel size, width
-  int count;
+struct pool2d_kernel : kernel_call {
+  row_array x = input(0), y = output(0);
+  pool_windows w{*call, input(0), output(0)};
+  image_elements elements{output(0)};
+  int count = elements.count;
 
-  struct element {
-    int row, column, channel, y, x;
-  };
-  LAMINA_INLINE LAMINA_FN element at(int i) const {
-    element e;
-    e.row = columns.divide(i);
-    e.column = i;
-    e.channel = size.divide(i);
-    e.y = width.divide(i);
-    e.x = i;
-    return e;
-  }
-};
-
-inline pool_arguments pool_of(const pool_windows& w, const operand& to, int height, int width) {
-  pool_arguments a{w,         nullptr, nullptr, nullptr, to.row<float>(0),    0, 0, 0,
-                   to.stride, {},      {},      {},      to.rows * to.columns};
-  a.columns = divider(to.columns);
-  a.size = divider(height * width);
-  a.width = divider(width);
-  return a;
-}
-
-struct pool_body {
-  using arguments = pool_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
-    const pool_windows& w = g.windows;
-    const auto e = g.at(i);
-    const float* const from = g.x + e.row * g.x_stride + e.channel * w.in_size();
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const auto e = elements[i];
+    const float* const from = x.row(e.row) + e.channel * w.in_size();
     const int top = w.height.first(e.y), bottom = w.height.end(e.y);
     const int left = w.width.first(e.x), right = w.width.end(e.x);
     float most = from[top * w.width.in + left], sum = 0;
-    for (int y = top; y < bottom; ++y)
-      for (int x = left; x < right; ++x) {
-        const float v = from[y * w.width.in + x];
-        most = math::maximum(most, v);
-        sum += v;
+    for (int v = top; v < bottom; ++v)
+      for (int h = left; h < right; ++h) {
+        const float value = from[v * w.width.in + h];
+        most = math::maximum(most, value);
+        sum += value;
       }
-    g.to[e.row * g.to_stride + e.column] =
-        w.is_average ? sum * w.share(bottom - top, right - left) : most;
+    y.row(e.row)[e.at] = w.is_average ? sum * w.share(bottom - top, right - left) : most;
   }
 };
 
@@ -78,23 +48,25 @@ LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int 
   return top * width + left;
 }
 
-/// Computes the gradient of an element of the image: the sum over the windows that contain it.
-struct pool_grad_body {
-  using arguments = pool_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
-    const pool_windows& w = g.windows;
-    const auto e = g.at(i);
+/// Each element of the image adds up the gradients of the windows that contain it.
+struct pool2d_grad_kernel : kernel_call {
+  row_array x = input(0), y = input(1), d = input(2), dx = output(0);
+  pool_windows w{*call, input(0), input(1)};
+  image_elements elements{output(0)};
+  int count = elements.count;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const auto e = elements[i];
     const std::ptrdiff_t channel = e.channel * w.out_size();
-    const float* const grad = g.grad + e.row * g.grad_stride + channel;
-    const float* const best = g.y + e.row * g.y_stride + channel;
-    const float* const from = g.x + e.row * g.x_stride + e.channel * w.in_size();
+    const float *const grad = d.row(e.row) + channel, *const best = y.row(e.row) + channel;
+    const float* const from = x.row(e.row) + e.channel * w.in_size();
     float sum = 0;
-    for (int y = w.height.first_window(e.y); y < w.height.out && w.height.first(y) <= e.y; ++y) {
+    for (int v = w.height.first_window(e.y); v < w.height.out && w.height.first(v) <= e.y; ++v) {
       LAMINA_CUDA_KEEP_LOOP
-      for (int x = w.width.first_window(e.x); x < w.width.out && w.width.first(x) <= e.x; ++x) {
-        const int at = y * w.width.out + x;
-        const int top = w.height.first(y), bottom = w.height.end(y);
-        const int left = w.width.first(x), right = w.width.end(x);
+      for (int h = w.width.first_window(e.x); h < w.width.out && w.width.first(h) <= e.x; ++h) {
+        const int at = v * w.width.out + h;
+        const int top = w.height.first(v), bottom = w.height.end(v);
+        const int left = w.width.first(h), right = w.width.end(h);
         if (e.y >= bottom || e.x >= right) continue;
         if (w.is_average)
           sum += grad[at] * w.share(bottom - top, right - left);
@@ -103,40 +75,43 @@ struct pool_grad_body {
           sum += grad[at];
       }
     }
-    g.to[e.row * g.to_stride + e.column] = sum;
+    dx.row(e.row)[e.at] = sum;
   }
 };
 
-/// Computes the gradient if windows do not overlap. Each thread writes the gradients of the
-/// elements of one window. The threads of the last windows also write 0 to the elements after these
-/// windows, which are in no window.
-struct own_grad_body {
-  using arguments = pool_arguments;
+/// The gradient of windows that do not overlap: one thread per window writes the elements of its
+/// window. Elements after the last windows get 0 from the threads of these windows.
+struct own_grad_kernel : kernel_call {
   static constexpr int most_elements = 16;
   static bool receives(const pool_windows& w) {
     return w.lie_side_by_side() && w.height.size * w.width.size <= most_elements;
   }
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
-    const pool_windows& w = g.windows;
-    const auto e = g.at(i);
+
+  row_array x = input(0), y = input(1), d = input(2), dx = output(0);
+  pool_windows w{*call, input(0), input(1)};
+  image_elements elements{input(1)};
+  int count = elements.count;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const auto e = elements[i];
     const int top = w.height.first(e.y), bottom = w.height.end(e.y);
     const int left = w.width.first(e.x), right = w.width.end(e.x);
     const int last_row = e.y + 1 == w.height.out ? w.height.in : bottom;
     const int last_column = e.x + 1 == w.width.out ? w.width.in : right;
     const std::ptrdiff_t channel = e.channel * w.in_size();
-    float* const to = g.to + e.row * g.to_stride + channel;
-    float grad = g.grad[e.row * g.grad_stride + e.column];
+    float* const to = dx.row(e.row) + channel;
+    float grad = d.row(e.row)[e.at];
     int best = -1;
     if (w.is_average)
       grad *= w.share(bottom - top, right - left);
     else
-      best = first_of(g.x + e.row * g.x_stride + channel, w.width.in, top, bottom, left, right,
-                      g.y[e.row * g.y_stride + e.column]);
-    for (int y = top; y < last_row; ++y) {
+      best = first_of(x.row(e.row) + channel, w.width.in, top, bottom, left, right,
+                      y.row(e.row)[e.at]);
+    for (int v = top; v < last_row; ++v) {
       LAMINA_CUDA_KEEP_LOOP
-      for (int x = left; x < last_column; ++x) {
-        const int position = y * w.width.in + x;
-        const bool receives = w.is_average ? y < bottom && x < right : position == best;
+      for (int h = left; h < last_column; ++h) {
+        const int position = v * w.width.in + h;
+        const bool receives = w.is_average ? v < bottom && h < right : position == best;
         to[position] = receives ? grad : 0.0f;
       }
     }
@@ -146,43 +121,17 @@ struct own_grad_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::pool2d> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    require_float(c, x);
-    const pool_windows w(c, x, y);
-    auto a = detail::pool_of(w, y, w.height.out, w.width.out);
-    a.x = x.row<const float>(0);
-    a.x_stride = x.stride;
-    b.template elements<detail::pool_body>(a);
-  }
-};
+struct call_kernel<operators::pool2d> : elements_call<detail::pool2d_kernel> {};
 
 template <>
 struct call_kernel<gradient_of<operators::pool2d>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const pool_windows w(c, x, y);
-    const bool own = detail::own_grad_body::receives(w);
-    auto a = own ? detail::pool_of(w, y, w.height.out, w.width.out)
-                 : detail::pool_of(w, dx, w.height.in, w.width.in);
-    a.to = dx.row<float>(0);
-    a.to_stride = dx.stride;
-    a.x = x.row<const float>(0);
-    a.x_stride = x.stride;
-    a.y = y.row<const float>(0);
-    a.y_stride = y.stride;
-    a.grad = d.row<const float>(0);
-    a.grad_stride = d.stride;
-    if (own)
-      b.template elements<detail::own_grad_body>(a);
+    if (detail::own_grad_kernel::receives({c, c.input(0), c.input(1)}))
+      launch_elements<detail::own_grad_kernel>(b, c);
     else
-      b.template elements<detail::pool_grad_body>(a);
+      launch_elements<detail::pool2d_grad_kernel>(b, c);
   }
 };
 

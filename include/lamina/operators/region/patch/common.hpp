@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/common.hpp - the windows of an im2sequence.
+// lamina/operators/region/patch/common.hpp - the windows of a pyramid and of an
+// im2sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <string_view>
+
 #include <lamina/engine/common/call_error.hpp>
+#include <lamina/operators/region/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
+
+/// The attributes of an spp, and the shape of its images.
+struct pyramid {
+  int levels, channels, height, width;
+  bool average;
+
+  pyramid(const operator_call& c, const operand& x)
+      : levels(c.integer(0)), channels(x.dims[1]), height(x.dims[2]), width(x.dims[3]) {
+    const std::string_view type = text_of(c, 1);
+    if (type != "max" && type != "avg")
+      fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
+    if (levels < 1) fail(c, {"expected a positive pyramid_height, found ", levels});
+    average = type == "avg";
+  }
+  template <class Real>
+  static LAMINA_INLINE LAMINA_FN Real size(image_range rows, image_range columns) {
+    return static_cast<Real>((rows.end - rows.begin) * (columns.end - columns.begin));
+  }
+};
 
 /// Windows of `kernel` elements over the channels of an image, row by row.
 struct patch_grid {

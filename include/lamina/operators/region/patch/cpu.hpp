@@ -23,28 +23,16 @@ namespace detail {
 /// Calls f(image, position of a window in Out, offset of its channel, row range, column range) for
 /// each window of each pyramid level.
 template <class F>
-void for_each_pyramid_window(const call_context& c, const operand& x, F f) {
-  const int levels = c.integer(0), channels = x.dims[1];
-  if (levels < 1) fail(c, {"expected a positive pyramid_height, found ", levels});
-  for (int r = 0; r < x.rows; ++r) {
+void for_each_pyramid_window(const pyramid& p, int images, F f) {
+  for (int r = 0; r < images; ++r) {
     std::ptrdiff_t at = 0;
-    for (int level = 0; level < levels; ++level)
-      for (int channel = 0; channel < channels; ++channel)
+    for (int level = 0; level < p.levels; ++level)
+      for (int channel = 0; channel < p.channels; ++channel)
         for (int i = 0; i < 1 << level; ++i)
           for (int j = 0; j < 1 << level; ++j, ++at)
-            f(r, at, static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3],
-              pyramid_window(i, 1 << level, x.dims[2]), pyramid_window(j, 1 << level, x.dims[3]));
+            f(r, at, static_cast<std::ptrdiff_t>(channel) * p.height * p.width,
+              pyramid_window(i, 1 << level, p.height), pyramid_window(j, 1 << level, p.width));
   }
-}
-inline bool is_average(const call_context& c) {
-  const std::string_view type = text_of(c, 1);
-  if (type != "max" && type != "avg")
-    fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
-  return type == "avg";
-}
-template <class Real>
-Real window_size(image_range rows, image_range columns) {
-  return static_cast<Real>((rows.end - rows.begin) * (columns.end - columns.begin));
 }
 
 }  // namespace detail
@@ -108,9 +96,9 @@ template <class Real>
 void call_kernel<operators::spp>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
   require_real<Real>(c, x);
-  const bool average = detail::is_average(c);
+  const pyramid p(c, x);
   detail::for_each_pyramid_window(
-      c, x,
+      p, x.rows,
       [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
         const Real* const from = x.row<const Real>(r) + plane;
         Real sum = 0,
@@ -121,7 +109,7 @@ void call_kernel<operators::spp>::run(const call_context& c) {
             sum += value;
             most = math::maximum(most, value);
           }
-        y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
+        y.row<Real>(r)[at] = p.average ? sum / pyramid::size<Real>(rows, columns) : most;
       });
 }
 LAMINA_INSTANCE(void call_kernel<operators::spp>::run<float>(const call_context&))
@@ -132,16 +120,16 @@ void call_kernel<gradient_of<operators::spp>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
-  const bool average = detail::is_average(c);
+  const pyramid p(c, x);
   detail::for_each_pyramid_window(
-      c, x,
+      p, x.rows,
       [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
         const Real grad = d.row<const Real>(r)[at];
-        const Real share = grad / detail::window_size<Real>(rows, columns);
+        const Real share = grad / pyramid::size<Real>(rows, columns);
         for (int v = rows.begin; v < rows.end; ++v)
           for (int h = columns.begin; h < columns.end; ++h) {
             const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
-            if (average) {
+            if (p.average) {
               dx.row<Real>(r)[k] += share;
             } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
               dx.row<Real>(r)[k] += grad;

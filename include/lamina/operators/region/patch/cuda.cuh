@@ -4,11 +4,9 @@
 
 #include <lamina/core/config.hpp>
 
-#include <string_view>
-
 #include <lamina/core/numbers/extremes.hpp>
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/common.hpp>
@@ -18,61 +16,56 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-struct pyramid_arguments {
-  row_array x, y, d, dx;
-  divider columns, plane, width;  // sizes of the array with one thread per element
-  int levels, channels, down, over;
-  bool average;
-  int count;
+struct spp_kernel : kernel_call {
+  row_array x = input(0), y = output(0);
+  pyramid of{*call, input(0)};
+  divider columns{output(0).columns};
+  int count = output(0).rows * output(0).columns;
 
-  static LAMINA_INLINE LAMINA_FN float size(image_range rows, image_range columns) {
-    return static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin));
-  }
-};
-struct pyramid_body {
-  using arguments = pyramid_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const int row = a.columns.divide(i);
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const int row = columns.divide(i);
     int at = i, level = 0;
-    for (; at >= a.channels << 2 * level; ++level) at -= a.channels << 2 * level;
+    for (; at >= of.channels << 2 * level; ++level) at -= of.channels << 2 * level;
     const int windows = 1 << level, channel = at >> 2 * level;
-    const image_range rows = pyramid_window(at >> level & (windows - 1), windows, a.down);
-    const image_range columns = pyramid_window(at & (windows - 1), windows, a.over);
-    const float* const from = a.x.row(row) + channel * a.down * a.over;
-    float sum = 0, most = from[rows.begin * a.over + columns.begin];
-    for (int v = rows.begin; v < rows.end; ++v)
-      for (int h = columns.begin; h < columns.end; ++h) {
-        const float value = from[v * a.over + h];
+    const image_range down = pyramid_window(at >> level & (windows - 1), windows, of.height);
+    const image_range across = pyramid_window(at & (windows - 1), windows, of.width);
+    const float* const from = x.row(row) + channel * of.height * of.width;
+    float sum = 0, most = from[down.begin * of.width + across.begin];
+    for (int v = down.begin; v < down.end; ++v)
+      for (int h = across.begin; h < across.end; ++h) {
+        const float value = from[v * of.width + h];
         sum += value;
         most = math::maximum(most, value);
       }
-    a.y.row(row)[i] = a.average ? sum / arguments::size(rows, columns) : most;
+    y.row(row)[i] = of.average ? sum / pyramid::size<float>(down, across) : most;
   }
 };
 /// The gradient of an image element. Each element is in one window per level; among several largest
 /// elements of a window, the first one gets the gradient.
-struct pyramid_grad_body {
-  using arguments = pyramid_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.plane, i);
-    int x = to.inside;
-    const int y = a.width.divide(x);
-    const float* const plane = a.x.row(to.row) + to.channel * a.down * a.over;
+struct spp_grad_kernel : kernel_call {
+  row_array x = input(0), y = input(1), d = input(2), dx = output(0);
+  pyramid of{*call, input(0)};
+  image_elements elements{output(0)};
+  int count = elements.count;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const auto to = elements[i];
+    const float* const image = x.row(to.row) + to.channel * of.height * of.width;
     float sum = 0;
-    for (int level = 0, begin = 0; level < a.levels; begin += a.channels << 2 * level, ++level) {
+    for (int level = 0, begin = 0; level < of.levels; begin += of.channels << 2 * level, ++level) {
       const int windows = 1 << level;
-      const int row = pyramid_window_of(y, windows, a.down);
-      const int column = pyramid_window_of(x, windows, a.over);
+      const int row = pyramid_window_of(to.y, windows, of.height);
+      const int column = pyramid_window_of(to.x, windows, of.width);
       const int at = begin + (to.channel << 2 * level) + (row << level) + column;
-      const image_range rows = pyramid_window(row, windows, a.down);
-      const image_range columns = pyramid_window(column, windows, a.over);
-      const float grad = a.d.row(to.row)[at];
-      if (a.average)
-        sum += grad / arguments::size(rows, columns);
-      else if (is_first(plane, a.over, a.y.row(to.row)[at], rows, columns, y, x))
+      const image_range down = pyramid_window(row, windows, of.height);
+      const image_range across = pyramid_window(column, windows, of.width);
+      const float grad = d.row(to.row)[at];
+      if (of.average)
+        sum += grad / pyramid::size<float>(down, across);
+      else if (is_first(image, of.width, y.row(to.row)[at], down, across, to.y, to.x))
         sum += grad;
     }
-    a.dx.row(to.row)[to.at] = sum;
+    dx.row(to.row)[to.at] = sum;
   }
 
  private:
@@ -87,63 +80,47 @@ struct pyramid_grad_body {
   }
 };
 
-inline pyramid_arguments pyramid_of(const call_context& c, const operand& x, const operand& each) {
-  const std::string_view type = text_of(c, 1);
-  if (type != "max" && type != "avg")
-    fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
-  pyramid_arguments a{};
-  a.levels = c.integer(0);
-  if (a.levels < 1) fail(c, {"expected a positive pyramid_height, found ", a.levels});
-  a.x = x;
-  a.columns = divider(each.columns);
-  a.plane = divider(x.dims[2] * x.dims[3]);
-  a.width = divider(x.dims[3]);
-  a.channels = x.dims[1], a.down = x.dims[2], a.over = x.dims[3];
-  a.average = type == "avg";
-  a.count = each.rows * each.columns;
-  return a;
-}
+struct im2sequence_kernel : kernel_call {
+  row_array image = input(0), patches = output(0);
+  patch_grid grid{*call, input(0)};
+  divider columns{output(0).columns}, plane{grid.kernel[0] * grid.kernel[1]};
+  divider width{grid.kernel[1]};                          // of a window
+  divider windows{grid.windows()}, across{grid.columns};  // per image; per row of windows
+  int count = output(0).rows * output(0).columns;
 
-struct patch_arguments {
-  row_array image, patches;
-  divider columns, plane, width;  // sizes of the array with one thread per element
-  divider windows, across;        // windows per image; windows per row of windows
-  patch_grid grid;
-  int count;
-};
-struct patch_body {
-  using arguments = patch_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const patch_grid& g = a.grid;
-    const channel_position to(a.columns, a.plane, i);
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const channel_position to(columns, plane, i);
     int window = to.row, h = to.inside;
-    const int image = a.windows.divide(window);
-    const int row = a.across.divide(window), inside = a.width.divide(h);
-    const int v = row * g.stride[0] - g.padding[0] + inside;
-    h += window * g.stride[1] - g.padding[1];
-    const bool there = v >= 0 && v < g.height && h >= 0 && h < g.width;
-    a.patches.row(to.row)[to.at] =
-        there ? a.image.row(image)[(to.channel * g.height + v) * g.width + h] : 0.0f;
+    const int from = windows.divide(window);
+    const int row = across.divide(window), inside = width.divide(h);
+    const int v = row * grid.stride[0] - grid.padding[0] + inside;
+    h += window * grid.stride[1] - grid.padding[1];
+    const bool there = v >= 0 && v < grid.height && h >= 0 && h < grid.width;
+    patches.row(to.row)[to.at] =
+        there ? image.row(from)[(to.channel * grid.height + v) * grid.width + h] : 0.0f;
   }
 };
 /// Each element of an image adds up the gradients of all windows that contain it.
-struct patch_grad_body {
-  using arguments = patch_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const patch_grid& g = a.grid;
-    const channel_position to(a.columns, a.plane, i);
-    int x = to.inside;
-    const int y = a.width.divide(x), below = y + g.padding[0], right = x + g.padding[1];
+struct im2sequence_grad_kernel : kernel_call {
+  row_array d = input(1), dx = output(0);
+  patch_grid grid{*call, output(0)};
+  image_elements elements{output(0)};
+  int count = elements.count;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const patch_grid& g = grid;
+    const auto to = elements[i];
+    const int below = to.y + g.padding[0], right = to.x + g.padding[1];
     const int first = to.channel * g.kernel[0] * g.kernel[1];
     float sum = 0;
     for (int row = first_window(below, g.kernel[0], g.stride[0]);
          row < g.rows && row * g.stride[0] <= below; ++row)
       for (int column = first_window(right, g.kernel[1], g.stride[1]);
            column < g.columns && column * g.stride[1] <= right; ++column)
-        sum += a.patches.row(to.row * g.rows * g.columns + row * g.columns +
-                             column)[first + (below - row * g.stride[0]) * g.kernel[1] + right -
-                                     column * g.stride[1]];
-    a.image.row(to.row)[to.at] = sum;
+        sum += d.row(to.row * g.rows * g.columns + row * g.columns +
+                     column)[first + (below - row * g.stride[0]) * g.kernel[1] + right -
+                             column * g.stride[1]];
+    dx.row(to.row)[to.at] = sum;
   }
 
  private:
@@ -155,29 +132,9 @@ struct patch_grad_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::spp> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    require_float(c, x);
-    auto a = detail::pyramid_of(c, x, y);
-    a.y = y;
-    b.template elements<detail::pyramid_body>(a);
-  }
-};
+struct call_kernel<operators::spp> : elements_call<detail::spp_kernel> {};
 template <>
-struct call_kernel<gradient_of<operators::spp>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand dx = c.output(0);
-    if (!dx) return;
-    auto a = detail::pyramid_of(c, c.input(0), dx);
-    a.y = c.input(1), a.d = c.input(2), a.dx = dx;
-    b.template elements<detail::pyramid_grad_body>(a);
-  }
-};
+struct call_kernel<gradient_of<operators::spp>> : elements_call<detail::spp_grad_kernel> {};
 
 /// The host knows the lengths of all sequences without reading from the device.
 template <>
@@ -189,26 +146,11 @@ struct call_kernel<operators::im2sequence> {
     require_float(c, x);
     const patch_grid grid(c, x);
     make_sequences(host_rows(c), c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
-    const operand y = c.output(0);
-    if (y)
-      b.template elements<detail::patch_body>({x, y, divider(y.columns),
-                                               divider(grid.kernel[0] * grid.kernel[1]),
-                                               divider(grid.kernel[1]), divider(grid.windows()),
-                                               divider(grid.columns), grid, y.rows * y.columns});
+    launch_elements<detail::im2sequence_kernel>(b, c);
   }
 };
 template <>
-struct call_kernel<gradient_of<operators::im2sequence>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand d = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    const patch_grid grid(c, dx);
-    b.template elements<detail::patch_grad_body>(
-        {dx, d, divider(dx.columns), divider(dx.dims[2] * dx.dims[3]), divider(dx.dims[3]),
-         divider(grid.windows()), divider(grid.columns), grid, dx.rows * dx.columns});
-  }
-};
+struct call_kernel<gradient_of<operators::im2sequence>>
+    : elements_call<detail::im2sequence_grad_kernel> {};
 
 }}}  // namespace lamina::engine::cuda

@@ -5,8 +5,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/numbers/extremes.hpp>
+#include <lamina/engine/cuda/body/bound_kernel.cuh>
 #include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
@@ -14,17 +14,29 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Sequence n of the regions belongs to image n.
-struct region_arguments {
-  sequence_view all;
-  row_array x, regions, y;  // `x`: images or their gradient; `y`: Out or its gradient
-  std::int64_t* positions;
-  std::ptrdiff_t positions_stride;
-  divider columns, parts, across;  // columns of Out, parts of a region, parts per row of parts
-  int channels;
-  int down, over;  // height and width of an image
-  float scale;
-  int lines, width, count;
+/// The sequences of the regions in input 1. Sequence n belongs to image n.
+inline sequence_view regions_of(const call_context& c, const operand& images) {
+  const sequence_view all = c.sequences(c.input(1).domain);
+  if (all.count != images.rows)
+    fail(c, {"expected regions of ", images.rows, " images, found ", all.count});
+  return all;
+}
+
+/// The arguments of an operator on regions: the numbers of its attributes, and in a gradient
+/// operator the input that holds the gradient of Out.
+template <int Height, int Width, int Scale, int Grad = -1>
+struct region_call : kernel_call {
+  operand images() const { return Grad < 0 ? input(0) : output(0); }
+  operand pooled() const { return Grad < 0 ? output(0) : input(Grad); }
+
+  row_array x = images(), regions = input(1), y = pooled();  // with Grad: x and y are gradients
+  sequence_view all = regions_of(*call, images());
+  int channels = images().dims[1];
+  int down = images().dims[2], over = images().dims[3];  // height and width of an image
+  // Columns of Out, parts of a region, parts per row of parts.
+  divider columns{pooled().columns}, parts{integer(Height) * integer(Width)},
+      across{integer(Width)};
+  float scale = real(Scale);
 
   LAMINA_INLINE LAMINA_FN int image_of(int region) const {
     int begin = 0, end = all.count - 1;
@@ -39,106 +51,62 @@ struct region_arguments {
   }
 };
 
-struct region_body {
-  using arguments = region_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.parts, i);
-    int across = to.inside;
-    const int r = to.row, down = a.across.divide(across);
-    const float* const region = a.regions.row(r);
-    const float* const plane = a.x.row(a.image_of(r)) + to.channel * a.down * a.over;
-    const image_range rows = region_part(region[1], region[3], a.scale,
-                                         a.parts.divisor() / a.across.divisor(), down, a.down);
-    const image_range columns =
-        region_part(region[0], region[2], a.scale, a.across.divisor(), across, a.over);
+struct roi_pool_kernel : region_call<0, 1, 2> {
+  std::int64_t* positions = output(1) ? output(1).row<std::int64_t>(0) : nullptr;
+  std::ptrdiff_t positions_stride = output(1).stride;
+  int count = pooled().rows * pooled().columns;
+
+  LAMINA_INLINE LAMINA_FN void run(int i) const {
+    const channel_position to(columns, parts, i);
+    int part = to.inside;
+    const int r = to.row, row = across.divide(part);
+    const float* const region = regions.row(r);
+    const float* const plane = x.row(image_of(r)) + to.channel * down * over;
+    const image_range rows =
+        region_part(region[1], region[3], scale, parts.divisor() / across.divisor(), row, down);
+    const image_range side = region_part(region[0], region[2], scale, across.divisor(), part, over);
     int position = -1;
     float most = 0;
     for (int v = rows.begin; v < rows.end; ++v)
-      for (int h = columns.begin; h < columns.end; ++h) {
-        const int k = v * a.over + h;
+      for (int h = side.begin; h < side.end; ++h) {
+        const int k = v * over + h;
         if (position >= 0 && !math::is_above(plane[k], most)) continue;
         most = plane[k];
         position = k;
       }
-    if (a.y) a.y.row(r)[to.at] = most;
-    if (a.positions != nullptr) a.positions[r * a.positions_stride + to.at] = position;
+    if (y) y.row(r)[to.at] = most;
+    if (positions != nullptr) positions[r * positions_stride + to.at] = position;
   }
 };
 
 /// Line i is a channel of an image. Each thread owns some of its positions and visits all parts of
 /// the image's regions in order.
-struct region_grad_lines {
-  using arguments = region_arguments;
+struct roi_pool_grad_kernel : region_call<0, 1, 2, 3> {
+  const std::int64_t* positions = input(2).row<std::int64_t>(0);
+  std::ptrdiff_t positions_stride = input(2).stride;
+  int lines = images().rows * channels, width = down * over;
+
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
-    const int image = i / a.channels, channel = i % a.channels, parts = a.parts.divisor();
-    float* const plane = a.x.row(image) + channel * a.down * a.over;
-    for (int k = team.rank(); k < a.down * a.over; k += team.size()) plane[k] = 0;
-    for (int r = a.all.begin(image); r < a.all.end(image); ++r) {
-      const std::int64_t* const positions = a.positions + r * a.positions_stride + channel * parts;
-      const float* const d = a.y.row(r) + channel * parts;
-      for (int k = 0; k < parts; ++k)
-        if (positions[k] >= 0 && static_cast<int>(positions[k]) % team.size() == team.rank())
-          plane[positions[k]] += d[k];
+  LAMINA_INLINE LAMINA_FN void line(int i, const Team& team) const {
+    const int image = i / channels, channel = i % channels;
+    float* const plane = x.row(image) + channel * down * over;
+    for (int k = team.rank(); k < down * over; k += team.size()) plane[k] = 0;
+    for (int r = all.begin(image); r < all.end(image); ++r) {
+      const int first = channel * parts.divisor();
+      const std::int64_t* const at = positions + r * positions_stride + first;
+      const float* const d = y.row(r) + first;
+      for (int k = 0; k < parts.divisor(); ++k)
+        if (at[k] >= 0 && static_cast<int>(at[k]) % team.size() == team.rank())
+          plane[at[k]] += d[k];
     }
   }
 };
 
-inline region_arguments regions_of(const call_context& c, const operand& x, const operand& y,
-                                   int height, int width, float scale) {
-  const operand regions = c.input(1);
-  region_arguments a{};
-  a.all = c.sequences(regions.domain);
-  if (a.all.count != x.rows)
-    fail(c, {"expected regions of ", x.rows, " images, found ", a.all.count});
-  a.x = x;
-  a.regions = regions;
-  a.y = y;
-  a.columns = divider(y.columns);
-  a.parts = divider(height * width);
-  a.across = divider(width);
-  a.channels = x.dims[1];
-  a.down = x.dims[2];
-  a.over = x.dims[3];
-  a.scale = scale;
-  a.count = y.rows * y.columns;
-  return a;
-}
-/// The kernel arguments of roi_pool.
-inline region_arguments pooled_regions_of(const call_context& c, const operand& x,
-                                          const operand& y) {
-  return regions_of(c, x, y, c.integer(0), c.integer(1), static_cast<float>(c.number(2)));
-}
-
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::roi_pool> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), positions = c.output(1);
-    require_float(c, x);
-    auto a = detail::pooled_regions_of(c, x, c.output(0));
-    a.positions = positions ? positions.row<std::int64_t>(0) : nullptr;
-    a.positions_stride = positions.stride;
-    b.template elements<detail::region_body>(a);
-  }
-};
+struct call_kernel<operators::roi_pool> : elements_call<detail::roi_pool_kernel> {};
 template <>
-struct call_kernel<gradient_of<operators::roi_pool>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand positions = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    auto a = detail::pooled_regions_of(c, dx, c.input(3));
-    a.positions = positions.row<std::int64_t>(0);
-    a.positions_stride = positions.stride;
-    a.lines = dx.rows * a.channels;
-    a.width = a.down * a.over;
-    if (a.lines > 0) b.template lines<team_lines<detail::region_grad_lines>>(a);
-  }
-};
+struct call_kernel<gradient_of<operators::roi_pool>> : lines_call<detail::roi_pool_grad_kernel> {};
 
 }}}  // namespace lamina::engine::cuda
