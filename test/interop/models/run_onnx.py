@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test models of the onnx package through lamina's load_onnx and executor.
 
-usage: run_onnx.py PROGRAM FOLDER [--kind KIND] [--cases CASES] [--again] [--update]
-                   [--only NAME...]
+usage: run_onnx.py PROGRAM FOLDER [--kind KIND] [--cases CASES] [--seconds N] [--again]
+                   [--update] [--only NAME...]
 
 PROGRAM is run_onnx. Models and values are written to FOLDER, KIND by KIND: `node` has the backend
 cases, one operator or a function of some; `light`, `simple` and `converted` are directories of
@@ -32,8 +32,6 @@ from case_results import values_in  # noqa: E402  pylint: disable=wrong-import-p
 KINDS = {"node": None, "exported": None, "light": "light", "simple": "simple",
          "converted": "pytorch-converted"}
 NEEDED = re.compile(r"found input \d+, '([^']+)', which is computed or fed")
-# What a case may need; the rest is memory and time of a hostile file.
-SECONDS = 60
 
 
 def held(value):
@@ -121,7 +119,7 @@ class case:
         return "pass"
 
 
-def run(program, cases):
+def run(program, cases, seconds):
     """Runs the folders of cases; a case that ends the program or takes too long loses only its own
     result. Returns results by folder."""
     waiting = [str(folder) for c in cases for folder, _, _ in c.sets]
@@ -132,7 +130,7 @@ def run(program, cases):
         part = waiting[:100]
         try:
             out, _ = process.communicate("".join(f"{f}\n" for f in part),
-                                         timeout=SECONDS + len(part))
+                                         timeout=seconds + len(part))
             lost = "the program ended"
         except subprocess.TimeoutExpired:
             process.kill()
@@ -146,7 +144,7 @@ def run(program, cases):
     return results
 
 
-def run_all(program, cases):
+def run_all(program, cases, seconds):
     """The result of each case by name. Inputs that must be constant become so, one after the other,
     at last all integers."""
     found = {c.name: c.reason for c in cases if c.reason}
@@ -155,7 +153,7 @@ def run_all(program, cases):
     for c in waiting:
         c.fix([])
     for _ in range(8):
-        results = run(program, waiting)
+        results = run(program, waiting, seconds)
         again = []
         for c in waiting:
             result = c.judge(results)
@@ -246,6 +244,7 @@ def main():
     options.add_argument("folder", type=pathlib.Path)
     options.add_argument("--kind", choices=KINDS, default="node")
     options.add_argument("--cases", type=pathlib.Path)
+    options.add_argument("--seconds", type=int, default=60, help="for a group of cases")
     options.add_argument("--again", action="store_true")
     options.add_argument("--update", action="store_true")
     options.add_argument("--only", nargs="*")
@@ -270,7 +269,7 @@ def main():
         cases = [c for c in cases if c.name in arguments.only]
     elif not arguments.update:
         cases = [c for c in cases if passes(expected.get(c.name, "new")) != arguments.again]
-    found = run_all(arguments.program, cases)
+    found = run_all(arguments.program, cases, arguments.seconds)
     passed = sum(passes(r) for r in found.values())
     if arguments.only:
         for name, result in found.items():

@@ -171,12 +171,7 @@ class onnx_graph_import {
       fail(input.offset, text("input '")
                              << input.name << "': expected at most 16 dimensions, found "
                              << input.dims.size());
-    for (const std::int64_t d : input.dims)
-      if (d > 0x7fffffff)
-        fail(input.offset, text("input '")
-                               << input.name << "': expected dimensions up to 2147483647, found "
-                               << d);
-    to.here.emplace(input.name, to_.feed(input.name, *type, input.dims));
+    to.here.emplace(input.name, to_.feed(input.name, *type, input.dims, input.offset));
   }
 
   const onnx_imported* look_up(const values& from, const std::string& name) const {

@@ -138,7 +138,9 @@ class onnx_import {
   }
 
   /// Adds a data variable.
-  onnx_imported feed(const std::string& name, dtype type, std::vector<std::int64_t> dims) {
+  onnx_imported feed(const std::string& name, dtype type, std::vector<std::int64_t> dims,
+                     std::uint64_t offset = 0) {
+    require_dims(dims, offset);
     onnx_imported made;
     made.type = type;
     made.dims = std::move(dims);
@@ -152,6 +154,7 @@ class onnx_import {
   std::vector<onnx_imported> make(const char* type, const std::vector<onnx_slot>& inputs,
                                   std::vector<onnx_set> attributes,
                                   const std::vector<onnx_result>& results, std::uint64_t offset) {
+    for (const onnx_result& r : results) require_dims(r.dims, offset);
     bool all = true;
     for (const onnx_slot& s : inputs)
       for (const onnx_imported& v : s.values) all = all && v.constant != nullptr;
@@ -332,6 +335,22 @@ class onnx_import {
   }
 
  private:
+  // Throws format_error for a value of dimensions that no memory holds, so that products of
+  // dimensions do not overflow.
+  void require_dims(const std::vector<std::int64_t>& dims, std::uint64_t offset) const {
+    std::uint64_t n = 1;
+    for (const std::int64_t d : dims) {
+      const bool fits = d <= 0x7fffffff &&
+                        (d <= 0 || n <= (std::uint64_t{1} << 42) / static_cast<std::uint64_t>(d));
+      if (!fits)
+        throw format_error(file_, offset,
+                           text("expected values of at most 2^42 elements and dimensions up to "
+                                "2147483647, found dimensions ")
+                               .list(dims));
+      if (d > 0) n *= static_cast<std::uint64_t>(d);
+    }
+  }
+
   // Gives each variable a unique name: that of the file if it is free.
   void name_variables(const std::vector<bool>& used) {
     for (std::size_t v = 0; v < variables_.size(); ++v) {

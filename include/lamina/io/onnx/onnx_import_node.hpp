@@ -94,7 +94,8 @@ class onnx_import_node {
   /// Returns the element type that an attribute states by TensorProto.DataType.
   dtype type_attribute(std::string_view name, int otherwise) const {
     const std::int64_t number = integer(name, otherwise);
-    const std::optional<dtype> found = dtype_of_onnx(static_cast<int>(number));
+    const std::optional<dtype> found =
+        number < 0 || number > 1000 ? std::nullopt : dtype_of_onnx(static_cast<int>(number));
     if (!found)
       fail(text("expected numbers as element type in attribute '")
            << name << "', found data_type " << number);
@@ -118,7 +119,7 @@ class onnx_import_node {
     if (in(i).constant == nullptr)
       fail(text("expected ") << what << " that are known before a run, found input " << i << ", '"
                              << message_.inputs[i] << "', which is computed or fed; "
-                             << "load_onnx's `fixed` gives inputs of the model a value");
+                             << "load_onnx's 'fixed' gives inputs of the model a value");
     return *in(i).constant;
   }
   /// Returns the integers of an input that must be constant.
@@ -235,6 +236,11 @@ class onnx_import_node {
   /// copies a dimension, -1 is inferred; `dims` are the resulting dimensions.
   onnx_imported reshape(const onnx_imported& x, const extents& dims, extents shape = {}) {
     if (dims == x.dims) return x;
+    const bool is_known = std::find(dims.begin(), dims.end(), -1) == dims.end();
+    if (x.constant == nullptr && x.is_static() && is_known &&
+        size_of_dims(dims) != size_of_dims(x.dims))
+      fail(text("expected the elements of dimensions ").list(x.dims)
+           << ", found dimensions " << text().list(dims));
     if (x.constant != nullptr && std::find(dims.begin(), dims.end(), -1) == dims.end()) {
       const tensor_shape to(dims.begin(), dims.end());
       if (size_of(to) != x.constant->size())
@@ -441,6 +447,8 @@ class onnx_import_node {
   }
   /// Returns the numbers from 0 to n - 1 in dimension `axis` of `rank` dimensions.
   onnx_imported positions(std::int64_t n, int rank, std::int64_t axis) const {
+    if (n < 0) fail(text("expected a number of elements, found ") << n);
+    require_size({n});
     extents values(static_cast<std::size_t>(n)), dims(static_cast<std::size_t>(rank), 1);
     std::iota(values.begin(), values.end(), 0);
     dims[static_cast<std::size_t>(axis)] = n;
@@ -561,6 +569,11 @@ class onnx_import_node {
   }
 
  private:
+  static double size_of_dims(const extents& dims) {
+    double n = 1;
+    for (const std::int64_t d : dims) n *= static_cast<double>(d);
+    return n;
+  }
   onnx_imported reshape_by(const char* type, const onnx_imported& x, const extents& axes,
                            const extents& dims) {
     if (axes.empty()) return x;

@@ -29,7 +29,10 @@ inline void add_activation_prelu_maxout(onnx_operators& to) {
   to.add_node("PRelu", [](onnx_import_node& n) {
     const onnx_imported& x = n.in(0);
     const onnx_imported above = n.binary("greater_equal", x, n.number(0, x.type), dtype::boolean);
-    n.out(n.where(above, x, n.mul(x, n.in(1))));
+    onnx_imported slope = n.in(1);
+    if (n.version() < 7 && slope.rank() == 1 && x.rank() > 2 && slope.dims[0] != 1)
+      for (int d = 2; d < x.rank(); ++d) slope = n.unsqueeze(slope, {slope.rank()});
+    n.out(n.where(above, x, n.mul(x, slope)));
   });
   to.add("prelu", [](onnx_operator& op) {
     // Alpha has a single slope, one per channel, or one per element of a row.

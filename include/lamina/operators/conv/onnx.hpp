@@ -89,6 +89,10 @@ inline void raise_conv_transpose(onnx_import_node& n) {
   if (more.empty()) more.assign(sides, 0);
   if (wanted.size() > sides)
     wanted.erase(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(sides));
+  for (const auto* all : {&more, &wanted})
+    for (const std::int64_t v : *all)
+      if (v < 0 || v > 0x7fffffff)
+        n.fail(text("expected output_padding and output_shape from 0 to 2147483647, found ") << v);
   if (more.size() != sides || (!wanted.empty() && wanted.size() != sides))
     n.fail("expected output_padding and output_shape with a number for each side");
   const std::string automatic = n.string("auto_pad", "NOTSET");

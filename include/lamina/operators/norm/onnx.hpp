@@ -240,7 +240,7 @@ inline void lower_lrn(onnx_operator& op) {
 inline void raise_lrn(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
   const std::int64_t size = n.integer("size");
-  if (size < 1) n.fail(text("expected a size of at least 1, found ") << size);
+  if (size < 1 || size > 0xffff) n.fail(text("expected a size from 1 to 65535, found ") << size);
   n.out(n.unary("lrn", x,
                 {{"n", static_cast<int>(size)},
                  {"k", n.real("bias", 1)},

@@ -53,6 +53,7 @@ inline onnx_raising raise_arg_extreme(const char* type) {
     const std::int64_t axis = n.axis(n.integer("axis"), x.rank());
     const bool keep = n.flag("keepdims", true), last = n.flag("select_last_index");
     if (last) {
+      n.require_size({n.extent(x, axis)});
       std::vector<std::int64_t> back;
       for (std::int64_t k = n.extent(x, axis); k-- > 0;) back.push_back(k);
       x = n.gather(x, n.constant_list(back), axis);

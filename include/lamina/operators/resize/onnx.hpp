@@ -164,6 +164,11 @@ inline void raise_resize(onnx_import_node& n) {
   }
   if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
     n.fail(text("expected a scale or a size for ") << axes.size() << " dimensions");
+  for (const std::int64_t s : sizes)
+    if (s < 0 || s > 0x7fffff) n.fail(text("expected sizes from 0 to 8388607, found ") << s);
+  for (const double edge : region)
+    if (!(std::abs(edge) < 1e6))
+      n.fail(text("expected a region near the image, found ").print("%g", edge));
   if (!sizes.empty()) {
     scales.clear();
     for (std::size_t i = 0; i < axes.size(); ++i)
@@ -188,7 +193,7 @@ inline void raise_resize(onnx_import_node& n) {
     const auto d = static_cast<std::size_t>(axes[i]);
     if (scales[i] == 1 && region.empty()) continue;
     raised_side side{n.extent(x, axes[i]), 0, scales[i]};
-    if (!(scales[i] > 0) || side.in < 1)
+    if (!(scales[i] > 0) || side.in < 1 || !(scales[i] * static_cast<double>(side.in) < 8388608))
       n.fail(text("expected scales above 0 of sides with elements, found ").print("%g", scales[i]));
     side.out = sizes.empty() ? static_cast<std::int64_t>(scales[i] * static_cast<double>(side.in))
                              : sizes[i];

@@ -160,7 +160,8 @@ inline void raise_slice(onnx_import_node& n) {
     n.fail("expected starts, ends, axes and steps of one length");
   const auto known = extents_of(x);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::int64_t axis = n.axis(axes[i], x.rank()), step = steps[i];
+    const std::int64_t axis = n.axis(axes[i], x.rank()),
+                       step = std::clamp<std::int64_t>(steps[i], -0x7fffffff, 0x7fffffff);
     if (step == 0) n.fail("expected steps that are not 0, found 0");
     const std::int64_t extent = x.dims[static_cast<std::size_t>(axis)];
     std::int64_t first = starts[i], end = ends[i];
@@ -178,6 +179,7 @@ inline void raise_slice(onnx_import_node& n) {
       continue;
     }
     first = step > 0 ? std::max<std::int64_t>(0, first) : (std::min)(first, extent - 1);
+    n.require_size({extent});
     std::vector<std::int64_t> chosen;
     if (first >= 0)
       for (std::int64_t k = first; step > 0 ? k < end : k > end; k += step) {
@@ -213,6 +215,9 @@ inline void raise_pad(onnx_import_node& n) {
     for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
   if (pads.size() != 2 * axes.size())
     n.fail(text("expected ") << 2 * axes.size() << " paddings, found " << text().list(pads));
+  for (const std::int64_t p : pads)
+    if (p < -0x7fffffff || p > 0x7fffffff)
+      n.fail(text("expected paddings of at most 2147483647, found ") << p);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<std::size_t>(n.axis(axes[i], x.rank()));
     before[d] = pads[i];
@@ -224,6 +229,7 @@ inline void raise_pad(onnx_import_node& n) {
     if (before[d] == 0 && after[d] == 0) continue;
     const std::int64_t axis = static_cast<std::int64_t>(d), size = n.extent(x, axis);
     if (size == 0) n.fail("expected elements to copy, found none");
+    n.require_size({(std::max<std::int64_t>)(0, size + before[d] + after[d])});
     std::vector<std::int64_t> from;
     for (std::int64_t k = -before[d]; k < size + after[d]; ++k) {
       const std::int64_t period = std::max<std::int64_t>(1, 2 * (size - 1));
@@ -269,6 +275,7 @@ inline void raise_trilu(onnx_import_node& n) {
   const std::int64_t k = n.has(1) ? n.list(1, "a diagonal").at(0) : 0;
   const bool upper = n.flag("upper", true);
   if (rows * columns == 0) return n.out(x);
+  n.require_size({rows, columns});
   std::vector<std::int64_t> inside;
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) inside.push_back(upper ? j - i >= k : j - i <= k);
@@ -286,6 +293,9 @@ inline void raise_center_crop_pad(onnx_import_node& n) {
   if (wanted.size() != axes.size())
     n.fail(text("expected ") << axes.size() << " dimensions, found " << text().list(wanted));
   std::vector<std::int64_t> before(x.dims.size(), 0), after = before;
+  for (const std::int64_t w : wanted)
+    if (w < 0 || w > 0x7fffffff)
+      n.fail(text("expected dimensions from 0 to 2147483647, found ") << w);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t axis = n.axis(axes[i], x.rank()), more = wanted[i] - n.extent(x, axis);
     const auto d = static_cast<std::size_t>(axis);
@@ -362,6 +372,7 @@ inline void raise_range(onnx_import_node& n) {
   if (delta == 0) n.fail("expected a delta that is not 0, found 0");
   const double count = std::ceil((limit - start) / delta);
   if (!(count < 1e9)) n.fail("expected less than 10^9 numbers, found more");
+  n.require_size({count < 0 ? 0 : static_cast<std::int64_t>(count)});
   std::vector<double> all;
   for (double i = 0; i < count; ++i) all.push_back(start + i * delta);
   n.out(onnx_import::constant(tensor({all.size()}, all).cast(type)));
@@ -520,7 +531,7 @@ inline void raise_blocks(onnx_import_node& n) {
   n.require_rank(x, 4, 4);
   const std::int64_t b = n.integer("blocksize"), batch = x.dims[0], c = n.extent(x, 1),
                      h = n.extent(x, 2), w = n.extent(x, 3);
-  if (b < 1) n.fail(text("expected a blocksize of at least 1, found ") << b);
+  if (b < 1 || b > 0x7fff) n.fail(text("expected a blocksize from 1 to 32767, found ") << b);
   if (n.type() == "SpaceToDepth") {
     const onnx_imported y = n.reshape(x, {batch, c, h / b, b, w / b, b});
     const bool blocks_first = n.string("mode", "DCR") == "DCR";
