@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -275,13 +277,27 @@ class onnx_graph_import {
     } else {
       const onnx_raising* raise = operators_.find_node(node.domain, node.type);
       if (raise == nullptr) refuse_unknown({node});
-      (*raise)(made);
+      import_one(*raise, made);
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (made.wants(i) && !made.results()[i].has_value())
         made.fail(text("expected that nothing reads output ")
                   << i << ", '" << node.outputs[i] << "', which lamina does not give");
     return made.results();
+  }
+
+  // Lists that are too short and sizes that no memory holds are errors of the file, too.
+  static void import_one(const onnx_raising& raise, onnx_import_node& node) {
+    try {
+      raise(node);
+    } catch (const error&) {
+      throw;
+    } catch (const std::logic_error& e) {
+      node.fail(std::string("expected inputs and attributes that fit the operator, found: ") +
+                e.what());
+    } catch (const std::bad_alloc&) {
+      node.fail("expected values that fit into memory, found larger ones");
+    }
   }
 
   onnx_imported constant_of(const onnx_import_node& node) const {

@@ -300,6 +300,9 @@ class onnx_import_node {
   /// extent 1.
   onnx_imported broadcast_to(onnx_imported x, const extents& dims) {
     if (x.dims == dims) return x;
+    if (x.dims.size() > dims.size())
+      fail(text("expected a value that is broadcast to dimensions ").list(dims)
+           << ", found dimensions " << text().list(x.dims));
     const std::size_t more = dims.size() - x.dims.size();
     if (more > 0) {
       extents front(more);
@@ -311,6 +314,9 @@ class onnx_import_node {
     for (std::size_t d = 0; d < dims.size(); ++d) {
       if (x.dims[d] == dims[d]) continue;
       if (dims[d] < 0) fail("expected dimensions that are known before a run for a broadcast");
+      if (x.dims[d] > 1)
+        fail(text("expected a value that is broadcast to dimensions ").list(dims)
+             << ", found dimensions " << text().list(x.dims));
       times[d] = dims[d];
       repeats = true;
     }
