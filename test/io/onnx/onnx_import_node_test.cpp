@@ -56,6 +56,8 @@ TEST_CASE("onnx_import_node: a sum repeats Y where Fluid can, and else copies") 
   CHECK(pair_of({2, 4, 3}, {2, 1, 3}).sum() == "expand elementwise_add -> [2, 4, 3]");
   CHECK(pair_of({4, 1}, {1, 3}).sum() == "expand squeeze2 elementwise_add axis 1 -> [4, 3]");
   CHECK(pair_of({}, {5}).sum() == "reshape2 expand elementwise_add -> [5]");
+  CHECK(pair_of({-1, 3}, {4, 3}).sum() == "elementwise_add -> [4, 3]");
+  CHECK(pair_of({-1, 1}, {4, 3}).sum() == "expand elementwise_add -> [4, 3]");
   CHECK_THROWS_WITH(pair_of({2, 3}, {4}).sum(),
                     Contains("node 'sum' of operator Add") && Contains("[2, 3] and [4]"));
 }

@@ -312,7 +312,8 @@ class onnx_import_node {
     extents times(dims.size(), 1);
     bool repeats = false;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      if (x.dims[d] == dims[d]) continue;
+      // A dimension that is not known is taken to be that of the result.
+      if (x.dims[d] == dims[d] || x.dims[d] < 0) continue;
       if (dims[d] < 0) fail("expected dimensions that are known before a run for a broadcast");
       if (x.dims[d] > 1)
         fail(text("expected a value that is broadcast to dimensions ").list(dims)
@@ -320,7 +321,10 @@ class onnx_import_node {
       times[d] = dims[d];
       repeats = true;
     }
-    if (!repeats) return x;
+    if (!repeats) {
+      x.dims = dims;
+      return x;
+    }
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return filled(0, x.type, dims);
     return make("expand", {{"X", x}}, {{"expand_times", times}}, x.type, dims);
   }
