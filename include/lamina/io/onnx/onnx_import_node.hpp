@@ -605,6 +605,15 @@ class onnx_import_node {
       repeats_unknown = repeats_unknown || (dims[d] < 0 && (d < more || x.dims[d - more] != -1));
     }
     if (!repeats_unknown) return broadcast_to(x, dims);
+    // Fluid's product repeats x only before and after the dimensions that are not 1.
+    bool begun = false, gap = false;
+    for (std::size_t d = 0; d < x.dims.size(); ++d) {
+      const bool repeated = x.dims[d] == 1 && dims[dims.size() - x.dims.size() + d] != 1;
+      if (!repeated && gap)
+        fail("expected dimensions that are known before a run for a broadcast between others");
+      gap = gap || (begun && repeated);
+      begun = begun || !repeated;
+    }
     // The product with ones in the shape of y, which is known during a run.
     const onnx_imported real = cast(y, is_floating(x.type) ? x.type : dtype::int64);
     onnx_imported ones = binary("equal", real, real, dtype::boolean);
