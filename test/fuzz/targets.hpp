@@ -20,6 +20,7 @@ void json(std::string_view bytes);
 void proto(std::string_view bytes);
 void parameters(std::string_view bytes);
 void inference_model(std::string_view bytes);
+void onnx(std::string_view bytes);
 void npy(std::string_view bytes);
 void npz(std::string_view bytes);
 void safetensors(std::string_view bytes);

@@ -6,11 +6,13 @@
 #include <string>
 
 #include "executor/shared_executor.hpp"
+#include <io/onnx/model_bytes.hpp>
 #include <io/program_samples.hpp>
 
 #include <lamina/dataset/archive_members.hpp>
 #include <lamina/dataset/conll05.hpp>
 #include <lamina/io/archive/recordio.hpp>
+#include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
@@ -62,6 +64,31 @@ void write_programs() {
   write_program("loop", samples::loop);
   write_program("sentence", samples::sentence);
   write("json", "beyond_double", "{\"version\": 1e410}");
+}
+
+/// The ONNX file of a program with its first parameters.
+template <class P>
+void write_model(const std::string& name, P program) {
+  lamina::scope variables;
+  lamina::executor().run_startup(program.view(), variables, 1);
+  write("onnx", name, lamina::to_onnx(program.view(), variables));
+}
+void write_models() {
+  write_model("line", line);
+  write_model("perceptron", samples::perceptron);
+  write_model("sentence", samples::sentence);
+  // Arithmetic on shapes, as exporters write it, and the branch of a known condition.
+  const tensor yes = tensor::filled<bool>({}, true), first({1}, std::vector<std::int64_t>{0}),
+               rest({1}, std::vector<std::int64_t>{-1});
+  model_bytes::maker m;
+  m.graph.initializers = {{"yes", &yes}, {"first", &first}, {"rest", &rest}};
+  lamina::onnx_graph branch;
+  branch.nodes.push_back(lamina::onnx_node("Softmax", {"x"}, {"inner"}, {{"axis", 1}}));
+  branch.outputs.push_back(model_bytes::value("inner", {-1, 3}));
+  m.node("If", {"yes"}, {"h"}, {{"then_branch", branch}, {"else_branch", branch}});
+  m.node("Shape", {"h"}, {"s"}).node("Gather", {"s", "first"}, {"n"});
+  m.node("Concat", {"n", "rest"}, {"shape"}, {{"axis", 0}}).node("Reshape", {"h", "shape"}, {"y"});
+  write("onnx", "shapes", m.bytes());
 }
 
 void write_parameters() {
@@ -223,6 +250,7 @@ int main(int argc, char** argv) {
   try {
     to = argv[1];
     write_programs();
+    write_models();
     write_parameters();
     write_named_tensors();
     write_inference_model();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,23 +44,21 @@ class field_reader {
   /// it does not know the field; the bytes of such a field are appended to `unknown`.
   template <class F>
   void each(std::string& unknown, F take) {
-    for (;;) {
-      start_ = reader_.data().data();
-      try {
-        if (!reader_.next()) return;
-        check_numbers();
-        if (take(reader_.tag())) continue;
-        reader_.skip();
-      } catch (const protozero::exception& e) {
-        fail(text("expected a field of ")
-             << message_ << ", found bytes that end or are none (" << e.what() << ")");
-      }
-      unknown.append(start_, static_cast<std::size_t>(reader_.data().data() - start_));
-    }
+    walk(take, [&](const char* first, std::size_t n) { unknown.append(first, n); });
   }
-
+  /// Does the same, but skips unknown fields.
+  template <class F>
+  void each(F take) {
+    walk(take, [](const char*, std::size_t) {});
+  }
   std::string string() {
     return std::string(wire(protozero::pbf_wire_type::length_delimited, "text").get_string());
+  }
+  /// Returns a view of the bytes of a field.
+  std::string_view bytes() {
+    const protozero::data_view all =
+        wire(protozero::pbf_wire_type::length_delimited, "bytes").get_view();
+    return {all.data(), all.size()};
   }
   field_reader message(const char* name) {
     return {source_, wire(protozero::pbf_wire_type::length_delimited, name).get_view(), name};
@@ -81,6 +80,12 @@ class field_reader {
     else
       to.push_back(real());
   }
+  void doubles(std::vector<double>& to) {
+    if (reader_.wire_type() == protozero::pbf_wire_type::length_delimited)
+      for (const double x : reader_.get_packed_double()) to.push_back(x);
+    else
+      to.push_back(wire(protozero::pbf_wire_type::fixed64, "a double").get_double());
+  }
   /// Throws format_error if a required field is missing, that is, if `found` is false.
   void require(bool found, const char* field) const {
     if (!found)
@@ -93,6 +98,23 @@ class field_reader {
   }
 
  private:
+  template <class F, class Keep>
+  void walk(F& take, Keep keep) {
+    for (;;) {
+      start_ = reader_.data().data();
+      try {
+        if (!reader_.next()) return;
+        check_numbers();
+        if (take(reader_.tag())) continue;
+        reader_.skip();
+      } catch (const protozero::exception& e) {
+        fail(text("expected a field of ")
+             << message_ << ", found bytes that end or are none (" << e.what() << ")");
+      }
+      keep(start_, static_cast<std::size_t>(reader_.data().data() - start_));
+    }
+  }
+
   // Throws format_error for a tag or length of more than 32 bits. protozero truncates such numbers:
   // it would read a part of a field of more than 4 GB, and the remaining bytes of the field as
   // other fields.

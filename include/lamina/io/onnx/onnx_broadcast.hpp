@@ -30,6 +30,15 @@ inline std::string aligned(onnx_operator& op, const char* slot = "Y") {
 inline onnx_lowering of_two(const char* type) {
   return [type](onnx_operator& op) { op.out("Out", type, {op.in("X"), aligned(op)}); };
 }
+/// Adds an operator of X and Y that means the same as a node, for both directions. `is_truth`: the
+/// results are booleans.
+inline void add_same_of_two(onnx_operators& to, const char* type, const char* node,
+                            bool is_truth = false) {
+  to.add(type, of_two(node));
+  to.add_node(node, [type, is_truth](onnx_import_node& n) {
+    n.out(n.binary(type, n.in(0), n.second_operand(), is_truth ? dtype::boolean : n.in(0).type));
+  });
+}
 inline onnx_lowering logical(const char* type) {
   return [type](onnx_operator& op) {
     std::vector<std::string> inputs;

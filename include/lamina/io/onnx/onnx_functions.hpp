@@ -128,6 +128,12 @@ inline onnx_lowering same_as(const char* type) {
   return [type](onnx_operator& op) { op.out("Out", type, {op.in("X")}); };
 }
 
+/// Adds an operator of X that means the same as a node, for both directions.
+inline void add_same(onnx_operators& to, const char* type, const char* node) {
+  to.add(type, same_as(node));
+  to.add_node(node, [type](onnx_import_node& n) { n.out(n.unary(type, n.in(0))); });
+}
+
 /// Whether the operator computes in double. ONNX Runtime supports some functions only for floats;
 /// for doubles they are composed of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }

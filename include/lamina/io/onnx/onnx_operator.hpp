@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/onnx/onnx_operator.hpp - one operator of a program during its conversion to ONNX nodes,
-// and the table of conversions.
+// and the table of conversions in both directions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,6 +16,7 @@
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/numbers/number_cast.hpp>
+#include <lamina/io/onnx/onnx_import_node.hpp>
 #include <lamina/io/onnx/onnx_program.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -187,11 +188,21 @@ class onnx_operator {
 /// Adds the nodes of one operator to a graph.
 using onnx_lowering = std::function<void(onnx_operator&)>;
 
-/// The conversions of operators to ONNX nodes, by Fluid's type name. To export custom operators, or
-/// to replace a conversion, add() them to a copy of known_onnx_operators().
+/// The conversions of operators to ONNX nodes, by Fluid's type name, and of nodes to operators, by
+/// ONNX's. To export custom operators, or to replace a conversion, add() them to a copy of
+/// known_onnx_operators().
 class onnx_operators {
  public:
   void add(const std::string& type, onnx_lowering lowering) { table_[type] = std::move(lowering); }
+  /// Adds the import of nodes of a type; `domain` is "" for ONNX's own.
+  void add_node(std::string_view type, onnx_raising raising, const std::string& domain = "") {
+    nodes_[domain + ":" + std::string(type)] = std::move(raising);
+  }
+  /// Returns the import of a type of nodes, or null.
+  const onnx_raising* find_node(const std::string& domain, const std::string& type) const {
+    const auto found = nodes_.find(domain + ":" + type);
+    return found == nodes_.end() ? nullptr : &found->second;
+  }
   /// Returns the conversion of a type, or null.
   const onnx_lowering* find(std::string_view type) const {
     const auto found = table_.find(type);
@@ -206,6 +217,7 @@ class onnx_operators {
 
  private:
   std::map<std::string, onnx_lowering, std::less<>> table_;
+  std::map<std::string, onnx_raising> nodes_;
 };
 
 /// Adds the nodes of all operators of a block to the graph that is open.

@@ -25,6 +25,15 @@ inline void lower_maxout(onnx_operator& op) {
 }
 
 inline void add_activation_prelu_maxout(onnx_operators& to) {
+  // PRelu broadcasts the slopes to X as a whole, so it is x where x > 0, else slope * x.
+  to.add_node("PRelu", [](onnx_import_node& n) {
+    const onnx_imported& x = n.in(0);
+    const onnx_imported above = n.binary("greater_equal", x, n.number(0, x.type), dtype::boolean);
+    onnx_imported slope = n.in(1);
+    if (n.version() < 7 && slope.rank() == 1 && x.rank() > 2 && slope.dims[0] != 1)
+      for (int d = 2; d < x.rank(); ++d) slope = n.unsqueeze(slope, {slope.rank()});
+    n.out(n.where(above, x, n.mul(x, slope)));
+  });
   to.add("prelu", [](onnx_operator& op) {
     // Alpha has a single slope, one per channel, or one per element of a row.
     const std::string& mode = op.string("mode", "all");
@@ -48,7 +57,19 @@ inline void add_activation_simple(onnx_operators& to) {
                                    {"tanh", "Tanh"},
                                    {"sigmoid", "Sigmoid"},
                                    {"softplus", "Softplus"}})
-    to.add(type, same_as(node));
+    add_same(to, type, node);
+  to.add_node("Softsign", [](onnx_import_node& n) { n.out(n.unary("softsign", n.in(0))); });
+  to.add_node("Gelu", [](onnx_import_node& n) {
+    n.out(n.unary("gelu", n.in(0), {{"approximate", n.string("approximate", "none") == "tanh"}}));
+  });
+  to.add_node("Selu", [](onnx_import_node& n) {
+    n.out(n.unary("selu", n.in(0),
+                  {{"alpha", n.real("alpha", 1.67326319217681884765625F)},
+                   {"scale", n.real("gamma", 1.05070102214813232421875F)}}));
+  });
+  to.add_node("Mish", [](onnx_import_node& n) {
+    n.out(n.mul(n.in(0), n.unary("tanh", n.unary("softplus", n.in(0)))));
+  });
   to.add("softsign", [](onnx_operator& op) { op.out("Out", "Softsign", {finite(op)}); });
   to.add("logsigmoid", [](onnx_operator& op) {
     op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
@@ -106,13 +127,89 @@ inline void add_activation_simple(onnx_operators& to) {
   });
 }
 
+/// Softmax along an axis, or until version 13 over all dimensions from the axis on.
+inline void raise_softmax(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  const bool whole = n.version() < 13, is_log = n.type() == "LogSoftmax";
+  const std::int64_t axis = n.axis(n.integer("axis", whole ? 1 : -1), x.rank());
+  onnx_imported flat = x;
+  int at = static_cast<int>(axis);
+  if (whole && axis != x.rank() - 1) {
+    std::int64_t columns = 1;
+    for (int d = at; d < x.rank(); ++d) columns *= n.extent(x, d);
+    std::vector<std::int64_t> dims(x.dims.begin(), x.dims.begin() + axis);
+    dims.push_back(columns);
+    flat = n.reshape(x, dims);
+  }
+  onnx_imported y;
+  if (n.type() == "Hardmax") {
+    const std::int64_t k = n.extent(flat, at);
+    std::vector<std::int64_t> dims = flat.dims;
+    dims[static_cast<std::size_t>(at)] = 1;
+    const onnx_imported first =
+        n.make("arg_max", {{"X", flat}}, {{"axis", std::int64_t{at}}, {"keepdims", true}},
+               dtype::int64, dims);
+    y = n.cast(
+        n.binary("equal", n.full(first, flat), n.positions(k, flat.rank(), at), dtype::boolean),
+        x.type);
+  } else if (is_log) {
+    const onnx_imported low = n.sub(flat, n.reduce("reduce_max", flat, {at}, true));
+    const onnx_imported sum = n.reduce("reduce_sum", n.unary("exp", low), {at}, true);
+    y = n.sub(low, n.unary("log", sum));
+  } else {
+    y = n.unary("softmax", flat, {{"axis", at}});
+  }
+  n.out(n.reshape(y, x.dims));
+}
+
 inline void add_activation_softmax(onnx_operators& to) {
+  for (const char* node : {"Softmax", "LogSoftmax", "Hardmax"}) to.add_node(node, raise_softmax);
   to.add("softmax", [](onnx_operator& op) {
     op.out("Out", "Softmax", {op.in("X")}, {{"axis", op.integer("axis", -1)}});
   });
 }
 
+/// HardSwish is the product of X and its HardSigmoid.
+inline void raise_hard_sigmoid(onnx_import_node& n) {
+  const bool swish = n.type() == "HardSwish";
+  const onnx_imported y = n.unary("hard_sigmoid", n.in(0),
+                                  {{"slope", swish ? 1.0F / 6 : n.real("alpha", 0.2F)},
+                                   {"offset", swish ? 0.5F : n.real("beta", 0.5F)}});
+  n.out(swish ? n.mul(n.in(0), y) : y);
+}
+/// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+inline void raise_shrink(onnx_import_node& n) {
+  const onnx_imported x = n.in(0);
+  const dtype real = is_floating(x.type) ? x.type : dtype::float64;
+  const onnx_imported y = n.cast(x, real);
+  const double limit = static_cast<double>(n.real("lambd", 0.5F)),
+               bias = static_cast<double>(n.real("bias"));
+  const onnx_imported low = n.binary("less_than", y, n.number(-limit, real), dtype::boolean),
+                      high = n.binary("greater_than", y, n.number(limit, real), dtype::boolean);
+  n.out(n.cast(n.add(n.kept(n.affine(y, 1, bias), low), n.kept(n.affine(y, 1, -bias), high)),
+               x.type));
+}
+
 inline void add_activation_tunable(onnx_operators& to) {
+  to.add_node("LeakyRelu", [](onnx_import_node& n) {
+    n.out(n.unary("leaky_relu", n.in(0), {{"alpha", n.real("alpha", 0.01F)}}));
+  });
+  to.add_node("Elu", [](onnx_import_node& n) {
+    n.out(n.unary("elu", n.in(0), {{"alpha", n.real("alpha", 1)}}));
+  });
+  to.add_node("Celu", [](onnx_import_node& n) {
+    const double alpha = static_cast<double>(n.real("alpha", 1));
+    n.out(n.affine(n.unary("elu", n.affine(n.in(0), 1 / alpha, 0), {{"alpha", 1.0}}), alpha, 0));
+  });
+  to.add_node("Swish", [](onnx_import_node& n) {
+    n.out(n.unary("swish", n.in(0), {{"beta", n.real("alpha", 1)}}));
+  });
+  to.add_node("ThresholdedRelu", [](onnx_import_node& n) {
+    n.out(n.unary("thresholded_relu", n.in(0), {{"threshold", n.real("alpha", 1)}}));
+  });
+  to.add_node("HardSigmoid", raise_hard_sigmoid);
+  to.add_node("HardSwish", raise_hard_sigmoid);
+  to.add_node("Shrink", raise_shrink);
   to.add("leaky_relu", [](onnx_operator& op) {
     op.out("Out", "LeakyRelu", {op.in("X")}, {{"alpha", op.real("alpha", 0.02F)}});
   });

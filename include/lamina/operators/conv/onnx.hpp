@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,7 +44,110 @@ inline void lower_conv_transpose(onnx_operator& op) {
   op.out("Output", "ConvTranspose", inputs, window);
 }
 
+/// Conv of one to three sides.
+inline void raise_conv(onnx_import_node& n) {
+  onnx_imported x = n.in(0), filter = n.in(1);
+  n.require_rank(x, 3, 5);
+  if (filter.rank() != x.rank()) n.fail("expected X and W with the same number of dimensions");
+  std::vector<std::int64_t> kernel;
+  for (int d = 2; d < filter.rank(); ++d) kernel.push_back(n.extent(filter, d));
+  raised_window w = raised_window_of(n, x, kernel);
+  const bool is_signal = x.rank() == 3;
+  if (is_signal) {
+    x = as_image(n, x, w);
+    filter = n.unsqueeze(filter, {2});
+  }
+  const std::int64_t groups = n.integer("group", 1);
+  if (groups < 1 || n.extent(x, 1) != n.extent(filter, 1) * groups ||
+      n.extent(filter, 0) % groups != 0)
+    n.fail(text("expected filters for ")
+           << n.extent(x, 1) << " channels in " << groups << " groups, found dimensions "
+           << text().list(filter.dims));
+  if (!w.is_symmetric()) x = padded(n, x, w, 0);
+  std::vector<std::int64_t> dims{x.dims[0], n.extent(filter, 0)};
+  for (const std::int64_t d : windows_along(n, x, w)) dims.push_back(d);
+  const onnx_imported y = n.make(x.rank() == 5 ? "conv3d" : "conv2d",
+                                 {{"Input", x}, {"Filter", filter}, {"Bias", n.optional(2)}},
+                                 {{"strides", w.strides},
+                                  {"paddings", w.before},
+                                  {"dilations", w.dilations},
+                                  {"groups", static_cast<int>(groups)}},
+                                 x.type, dims, "Output");
+  n.out(is_signal ? n.squeeze(y, {2}) : y);
+}
+/// ConvTranspose of one or two sides. Paddings that differ cut the whole result.
+inline void raise_conv_transpose(onnx_import_node& n) {
+  onnx_imported x = n.in(0), filter = n.in(1);
+  n.require_rank(x, 3, 4);
+  if (filter.rank() != x.rank()) n.fail("expected X and W with the same number of dimensions");
+  std::vector<std::int64_t> kernel;
+  for (int d = 2; d < filter.rank(); ++d) kernel.push_back(n.extent(filter, d));
+  raised_window w = raised_window_of(n, x, kernel, true);
+  const std::size_t sides = kernel.size();
+  std::vector<std::int64_t> more = n.integers("output_padding"),
+                            wanted = n.integers("output_shape");
+  if (more.empty()) more.assign(sides, 0);
+  if (wanted.size() > sides)
+    wanted.erase(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(sides));
+  for (const auto* all : {&more, &wanted})
+    for (const std::int64_t v : *all)
+      if (v < 0 || v > 0x7fffffff)
+        n.fail(text("expected output_padding and output_shape from 0 to 2147483647, found ") << v);
+  if (more.size() != sides || (!wanted.empty() && wanted.size() != sides))
+    n.fail("expected output_padding and output_shape with a number for each side");
+  const std::string automatic = n.string("auto_pad", "NOTSET");
+  std::vector<std::int64_t> whole, result;
+  for (std::size_t d = 0; d < sides; ++d) {
+    const std::int64_t in = n.extent(x, static_cast<std::int64_t>(2 + d));
+    whole.push_back((in - 1) * w.strides[d] + (kernel[d] - 1) * w.dilations[d] + 1);
+    std::int64_t out = whole[d] + more[d] - w.before[d] - w.after[d];
+    if (automatic == "VALID") {
+      w.before[d] = w.after[d] = 0;
+      out = whole[d] + more[d];
+    }
+    if (!wanted.empty() || automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+      out = wanted.empty() ? in * w.strides[d] : wanted[d];
+      const std::int64_t cut = std::max<std::int64_t>(0, whole[d] + more[d] - out);
+      // SAME_UPPER has the larger part at the end, as the convolution of which this is the reverse.
+      w.before[d] = automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+      w.after[d] = cut - w.before[d];
+    }
+    if (out < 1) n.fail("expected a result with elements, found none");
+    result.push_back(out);
+  }
+  const bool is_signal = sides == 1;
+  if (is_signal) {
+    x = as_image(n, x, w);
+    filter = n.unsqueeze(filter, {2});
+    whole.insert(whole.begin(), 1);
+    result.insert(result.begin(), 1);
+  }
+  const std::int64_t groups = n.integer("group", 1);
+  if (groups < 1 || n.extent(x, 1) != n.extent(filter, 0) || n.extent(x, 1) % groups != 0)
+    n.fail(text("expected filters for ")
+           << n.extent(x, 1) << " channels, found dimensions " << text().list(filter.dims));
+  const std::int64_t channels = n.extent(filter, 1) * groups;
+  const std::vector<std::int64_t> none(whole.size(), 0);
+  onnx_imported y = n.make("conv2d_transpose", {{"Input", x}, {"Filter", filter}},
+                           {{"strides", w.strides},
+                            {"paddings", none},
+                            {"dilations", w.dilations},
+                            {"groups", static_cast<int>(groups)},
+                            {"output_size", whole}},
+                           x.type, {x.dims[0], channels, whole[0], whole[1]}, "Output");
+  std::vector<std::int64_t> before{0, 0}, after{0, 0};
+  for (std::size_t d = 0; d < whole.size(); ++d) {
+    before.push_back(-w.before[d]);
+    after.push_back(result[d] - whole[d] + w.before[d]);
+  }
+  y = n.pad(y, before, after, 0);
+  if (n.has(2)) y = n.add(y, n.reshape(n.in(2), {channels, 1, 1}));
+  n.out(is_signal ? n.squeeze(y, {2}) : y);
+}
+
 inline void add_image(onnx_operators& to) {
+  to.add_node("Conv", raise_conv);
+  to.add_node("ConvTranspose", raise_conv_transpose);
   for (const char* type : {"conv2d", "depthwise_conv2d", "conv3d"}) to.add(type, lower_conv);
   to.add("conv2d_transpose", lower_conv_transpose);
 }

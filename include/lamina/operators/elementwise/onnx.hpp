@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +20,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
+inline void raise_cast(onnx_import_node& n) {
+  const bool like = n.type() == "CastLike";
+  n.out(n.cast(n.in(0), like ? n.in(1).type : n.type_attribute("to", 1)));
+}
+
 inline void add_elementwise_assign(onnx_operators& to) {
+  to.add_node("Identity", [](onnx_import_node& n) { n.out(n.in(0)); });
+  to.add_node("Cast", raise_cast);
+  to.add_node("CastLike", raise_cast);
   to.add("assign", [](onnx_operator& op) { op.out("Out", op.in("X")); });
   to.add("cast", [](onnx_operator& op) {
     op.out("Out", "Cast", {op.in("X")}, {{"to", onnx_type_of(op.type_of("Out"))}});
@@ -33,11 +43,43 @@ inline void add_elementwise_assign(onnx_operators& to) {
   });
 }
 
+/// The power of X's type. An integer to a power of floating type is computed in double.
+inline void raise_pow(onnx_import_node& n) {
+  const onnx_imported x = n.in(0), y = n.second_operand();
+  const bool exact = !is_floating(x.type) && !is_floating(y.type);
+  const dtype type = exact || is_floating(x.type) ? x.type : dtype::float64;
+  n.out(n.cast(n.binary("elementwise_pow", n.cast(x, type), n.cast(y, type), type), x.type));
+}
+/// Mod: the sign is that of Y, or with fmod that of X, as in C.
+inline void raise_mod(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &y = n.in(1);
+  if (!n.flag("fmod")) return n.out(n.binary("elementwise_mod", x, y));
+  if (!is_floating(x.type))
+    return n.out(n.sub(n.full(x, y), n.mul(n.binary("elementwise_div", x, y), y)));
+  const onnx_imported rest = n.binary("elementwise_mod", n.unary("abs", x), n.unary("abs", y));
+  const onnx_imported below = n.binary("less_than", x, n.number(0, x.type), dtype::boolean);
+  n.out(n.where(below, n.negative(rest), rest));
+}
+/// A function of any number of operands.
+inline onnx_raising raise_of_all(const char* type, bool is_mean = false) {
+  return [type, is_mean](onnx_import_node& n) {
+    onnx_imported sum = n.in(0);
+    for (std::size_t i = 1; i < n.count(); ++i) sum = n.binary(type, sum, n.in(i));
+    n.out(is_mean ? n.div(sum, n.number(static_cast<double>(n.count()), sum.type)) : sum);
+  };
+}
+
 inline void add_elementwise_binary(onnx_operators& to) {
-  for (const auto& [type, node] : {std::pair{"elementwise_add", "Add"},
-                                   {"elementwise_sub", "Sub"},
-                                   {"elementwise_div", "Div"},
-                                   {"elementwise_max", "Max"},
+  to.add_node("Pow", raise_pow);
+  to.add_node("Mod", raise_mod);
+  to.add_node("Max", raise_of_all("elementwise_max"));
+  to.add_node("Min", raise_of_all("elementwise_min"));
+  to.add_node("Sum", raise_of_all("elementwise_add"));
+  to.add_node("Mean", raise_of_all("elementwise_add", true));
+  add_same_of_two(to, "elementwise_add", "Add");
+  add_same_of_two(to, "elementwise_sub", "Sub");
+  add_same_of_two(to, "elementwise_div", "Div");
+  for (const auto& [type, node] : {std::pair{"elementwise_max", "Max"},
                                    {"elementwise_min", "Min"},
                                    {"elementwise_pow", "Pow"}})
     to.add(type, of_two(node));
@@ -65,11 +107,32 @@ inline void add_elementwise_binary(onnx_operators& to) {
     const std::string& kept = op.cast(aligned(op), dtype::boolean);
     op.out("Out", "Where", {kept, op.in("X"), op.number(0, type)});
   });
+  to.add_node("Mul", [](onnx_import_node& n) { n.out(n.mul(n.in(0), n.second_operand())); });
   fold(to, "elementwise_add", [](const onnx_operator&, auto x, auto y) { return x + y; });
   fold(to, "elementwise_sub", [](const onnx_operator&, auto x, auto y) { return x - y; });
 }
 
+/// Clip: the limits are attributes until version 11, then operands that may be absent.
+inline void raise_clip(onnx_import_node& n) {
+  onnx_imported x = n.in(0), low, high;
+  if (n.version() < 11) {
+    if (n.has_attribute("min")) low = n.number(static_cast<double>(n.real("min")), x.type);
+    if (n.has_attribute("max")) high = n.number(static_cast<double>(n.real("max")), x.type);
+  } else {
+    low = n.optional(1);
+    high = n.optional(2);
+  }
+  const auto limit = [](const onnx_imported& v) { return v.constant->cast<double>().flat(0); };
+  if (low.constant != nullptr && high.constant != nullptr && x.type == dtype::float32 &&
+      low.constant->size() == 1 && high.constant->size() == 1)
+    return n.out(n.unary("clip", x, {{"min", limit(low)}, {"max", limit(high)}}));
+  if (low.has_value()) x = n.binary("elementwise_max", x, low);
+  if (high.has_value()) x = n.binary("elementwise_min", x, high);
+  n.out(x);
+}
+
 inline void add_elementwise_clip(onnx_operators& to) {
+  to.add_node("Clip", raise_clip);
   to.add("clip", [](onnx_operator& op) {
     op.out("Out", limited(op, op.in("X"), op.real("min"), op.real("max"), op.type_of("X")));
   });
@@ -83,13 +146,40 @@ inline void add_elementwise_clip(onnx_operators& to) {
   });
 }
 
+/// Truth of two operands, both with the dimensions of the result.
+inline onnx_raising raise_logical(const char* type) {
+  return [type](onnx_import_node& n) {
+    const onnx_imported &x = n.in(0), &y = n.in(1);
+    n.out(n.binary(type, n.full(x, y), n.full(y, x), dtype::boolean));
+  };
+}
+inline void raise_is_inf(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool above = n.flag("detect_positive", true), below = n.flag("detect_negative", true);
+  const onnx_imported limit = n.number(below && !above ? -infinity : infinity, x.type);
+  if (!above && !below)
+    return n.out(
+        n.binary("not_equal", n.unary("fill_zeros_like", x), n.number(0, x.type), dtype::boolean));
+  n.out(n.binary("equal", above && below ? n.unary("abs", x) : x, limit, dtype::boolean));
+}
+
 inline void add_elementwise_compare(onnx_operators& to) {
   for (const auto& [type, node] : {std::pair{"less_than", "Less"},
                                    {"less_equal", "LessOrEqual"},
                                    {"greater_than", "Greater"},
                                    {"greater_equal", "GreaterOrEqual"},
                                    {"equal", "Equal"}})
-    to.add(type, of_two(node));
+    add_same_of_two(to, type, node, true);
+  for (const auto& [type, node] :
+       {std::pair{"logical_and", "And"}, {"logical_or", "Or"}, {"logical_xor", "Xor"}})
+    to.add_node(node, raise_logical(type));
+  to.add_node("Not", [](onnx_import_node& n) { n.out(n.unary("logical_not", n.in(0))); });
+  to.add_node("Where", [](onnx_import_node& n) { n.out(n.where(n.in(0), n.in(1), n.in(2))); });
+  to.add_node("IsNaN", [](onnx_import_node& n) {
+    n.out(n.binary("not_equal", n.in(0), n.in(0), dtype::boolean));
+  });
+  to.add_node("IsInf", raise_is_inf);
   to.add("not_equal", [](onnx_operator& op) {
     op.out("Out", "Not", {op.node("Equal", {op.in("X"), aligned(op)})});
   });
@@ -138,7 +228,53 @@ inline void add_elementwise_sum(onnx_operators& to) {
   });
 }
 
+/// Round: halves to the even neighbour.
+inline void raise_round(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  const onnx_imported part = n.sub(x, n.unary("floor", x));
+  const onnx_imported is_half = n.binary("equal", part, n.number(0.5, x.type), dtype::boolean);
+  const onnx_imported even = n.affine(n.unary("round", n.affine(x, 0.5, 0)), 2, 0);
+  n.out(n.where(is_half, even, n.unary("round", x)));
+}
+/// erf(x). Below 0.5 by its series 2 / sqrt(pi) * sum (-1)^k x^(2k+1) / (k! (2k+1)); else from
+/// gelu(z) / z = (1 + erf(z / sqrt 2)) / 2, which loses no digits there.
+inline void raise_erf(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  const onnx_imported size = n.unary("abs", x), square = n.unary("square", x);
+  onnx_imported series;
+  double factorial = 479001600;  // of k
+  for (int k = 12; k >= 0; --k) {
+    const double term = (k % 2 == 0 ? 1 : -1) / (factorial * (2 * k + 1));
+    series = series.has_value() ? n.affine(n.mul(series, square), 1, term)
+                                : n.affine(n.unary("fill_zeros_like", x), 1, term);
+    if (k > 0) factorial /= k;
+  }
+  const onnx_imported nearby = n.mul(n.affine(series, 2 * std::numbers::inv_sqrtpi, 0), x);
+  const onnx_imported is_far =
+      n.binary("greater_than", size, n.number(0.5, x.type), dtype::boolean);
+  // erf is 1 to the last digit above 10, where the quotient would be infinity / infinity.
+  const onnx_imported z =
+      n.affine(n.binary("elementwise_min", size, n.number(10, x.type)), std::numbers::sqrt2, 0);
+  const onnx_imported distant = n.affine(n.div(n.unary("gelu", z), z), 2, -1);
+  n.out(n.where(is_far, n.mul(n.unary("sign", x), distant), nearby));
+}
+/// Hyperbolic functions: cosh x = (e^x + e^-x) / 2 and sinh x = tanh x cosh x.
+inline void raise_hyperbolic(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  const onnx_imported sum = n.add(n.unary("exp", x), n.unary("exp", n.negative(x)));
+  const onnx_imported cosh = n.affine(sum, 0.5, 0);
+  n.out(n.type() == "Cosh" ? cosh : n.mul(n.unary("tanh", x), cosh));
+}
+
 inline void add_elementwise_unary(onnx_operators& to) {
+  to.add_node("Round", raise_round);
+  to.add_node("Erf", raise_erf);
+  to.add_node("Cosh", raise_hyperbolic);
+  to.add_node("Sinh", raise_hyperbolic);
+  to.add_node("Neg", [](onnx_import_node& n) { n.out(n.negative(n.in(0))); });
+  to.add_node("Tan", [](onnx_import_node& n) {
+    n.out(n.div(n.unary("sin", n.in(0)), n.unary("cos", n.in(0))));
+  });
   for (const auto& [type, node] : {std::pair{"exp", "Exp"},
                                    {"log", "Log"},
                                    {"sqrt", "Sqrt"},
@@ -152,7 +288,7 @@ inline void add_elementwise_unary(onnx_operators& to) {
                                    {"atan", "Atan"},
                                    {"reciprocal", "Reciprocal"},
                                    {"sign", "Sign"}})
-    to.add(type, same_as(node));
+    add_same(to, type, node);
   to.add("square", [](onnx_operator& op) { op.out("Out", "Mul", {op.in("X"), op.in("X")}); });
   to.add("rsqrt",
          [](onnx_operator& op) { op.out("Out", "Reciprocal", {op.node("Sqrt", {op.in("X")})}); });

@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,169 @@ inline void lower_scatter(onnx_operator& op) {
          {{"reduction", "add"}});
 }
 
+/// Gather along an axis; of a list of dimensions, also of those that are known in part.
+inline void raise_gather(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &index = n.in(1);
+  n.require_rank(x, 1, 16);
+  const std::int64_t axis = n.axis(n.integer("axis"), x.rank());
+  const auto known = extents_of(x);
+  if (x.constant == nullptr && known && index.constant != nullptr && index.constant->size() == 1) {
+    std::int64_t k = index.constant->cast<std::int64_t>().flat(0);
+    k += k < 0 ? static_cast<std::int64_t>(known->size()) : 0;
+    if (k >= 0 && k < static_cast<std::int64_t>(known->size()) &&
+        (*known)[static_cast<std::size_t>(k)] >= 0) {
+      const std::int64_t found = (*known)[static_cast<std::size_t>(k)];
+      return n.out(index.rank() == 0 ? n.number(static_cast<double>(found), x.type)
+                                     : n.cast(n.constant_list({found}), x.type));
+    }
+  }
+  const std::int64_t size = x.dims[static_cast<std::size_t>(axis)];
+  onnx_imported from = size >= 0 ? n.from_front(index, size) : index;
+  if (size < 0 && index.constant != nullptr)
+    for (const std::int64_t k : index.constant->cast<std::int64_t>())
+      if (k < 0)
+        n.fail("expected indices that are not negative into a dimension that is not known");
+  onnx_imported made = n.gather(x, from, axis);
+  if (x.constant == nullptr && known && index.constant != nullptr) {
+    std::vector<std::int64_t> chosen;
+    for (std::int64_t k : index.constant->cast<std::int64_t>()) {
+      k += k < 0 ? static_cast<std::int64_t>(known->size()) : 0;
+      if (k >= 0 && k < static_cast<std::int64_t>(known->size()))
+        chosen.push_back((*known)[static_cast<std::size_t>(k)]);
+    }
+    made.extents = std::make_shared<const std::vector<std::int64_t>>(std::move(chosen));
+  }
+  n.out(made);
+}
+
+/// Returns the number in X, as one row, of each element that `index` chooses along an axis.
+inline onnx_imported flat_positions(onnx_import_node& n, const std::vector<std::int64_t>& dims,
+                                    const onnx_imported& index, std::int64_t axis) {
+  const int rank = static_cast<int>(dims.size());
+  std::int64_t stride = 1;
+  onnx_imported at;
+  for (int d = rank - 1; d >= 0; --d) {
+    const std::int64_t size = dims[static_cast<std::size_t>(d)];
+    if (size < 0)
+      n.fail(text("expected dimensions that are known before a run, found ").list(dims));
+    const onnx_imported coordinate =
+        d == axis ? n.from_front(index, size) : n.positions(n.extent(index, d), rank, d);
+    const onnx_imported part =
+        n.mul(coordinate, n.number(static_cast<double>(stride), dtype::int64));
+    at = at.has_value() ? n.add(n.full(at, part), part) : part;
+    stride *= size;
+  }
+  return n.full(at, index);
+}
+inline std::int64_t size_of_all(const onnx_import_node& n, const onnx_imported& v, int first,
+                                int end) {
+  std::int64_t size = 1;
+  for (int d = first; d < end; ++d) size *= n.extent(v, d);
+  return size;
+}
+inline void raise_gather_elements(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &index = n.in(1);
+  if (x.rank() != index.rank() || x.rank() == 0)
+    n.fail("expected X and indices with the same number of dimensions");
+  const onnx_imported at = flat_positions(n, x.dims, index, n.axis(n.integer("axis"), x.rank()));
+  const onnx_imported flat = n.reshape(x, {size_of_all(n, x, 0, x.rank())});
+  n.out(n.gather(flat, at, 0));
+}
+/// The numbers of the rows that the coordinates in the last dimension of `index` choose, where X
+/// has been reshaped so that its first dimensions are one.
+inline onnx_imported row_numbers(onnx_import_node& n, const std::vector<std::int64_t>& dims,
+                                 const onnx_imported& index, int first) {
+  const int k = static_cast<int>(n.extent(index, -1));
+  const std::int64_t last = index.rank() - 1;
+  std::int64_t stride = 1;
+  onnx_imported at;
+  for (int i = k - 1; i >= 0; --i) {
+    const std::int64_t size = dims[static_cast<std::size_t>(first + i)];
+    if (size < 0)
+      n.fail(text("expected dimensions that are known before a run, found ").list(dims));
+    const onnx_imported coordinate =
+        n.from_front(n.squeeze(n.slice(index, last, i, i + 1), {last}), size);
+    const onnx_imported part =
+        n.mul(coordinate, n.number(static_cast<double>(stride), dtype::int64));
+    at = at.has_value() ? n.add(at, part) : part;
+    stride *= size;
+  }
+  // The first `batch` dimensions of the index and of X belong to each other.
+  for (int d = first - 1; d >= 0; --d) {
+    const onnx_imported part = n.mul(n.positions(n.extent(index, d), at.rank(), d),
+                                     n.number(static_cast<double>(stride), dtype::int64));
+    at = n.add(n.full(at, part), part);
+    stride *= dims[static_cast<std::size_t>(d)];
+  }
+  return at;
+}
+inline void raise_gather_nd(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &index = n.in(1);
+  n.require_rank(index, 1, 16);
+  const int batch = static_cast<int>(n.integer("batch_dims")),
+            k = static_cast<int>(n.extent(index, -1));
+  if (batch < 0 || k < 1 || batch + k > x.rank() || batch >= index.rank())
+    n.fail("expected coordinates for dimensions of X");
+  std::vector<std::int64_t> dims{size_of_all(n, x, 0, batch + k)};
+  dims.insert(dims.end(), x.dims.begin() + batch + k, x.dims.end());
+  n.out(n.gather(n.reshape(x, dims), row_numbers(n, x.dims, index, batch), 0));
+}
+/// Rows of X, replaced by updates or with the sum of the updates added.
+inline onnx_imported scattered(onnx_import_node& n, const onnx_imported& rows,
+                               const onnx_imported& ids, const onnx_imported& updates) {
+  const std::string reduction = n.string("reduction", "none");
+  if (reduction == "none")
+    return n.make("scatter", {{"X", rows}, {"Ids", ids}, {"Updates", updates}},
+                  {{"overwrite", true}}, rows.type, rows.dims);
+  if (reduction != "add") n.fail("expected reduction none or add, found " + reduction);
+  const onnx_imported zeros = n.unary("fill_zeros_like", rows);
+  return n.add(rows, n.make("scatter", {{"X", zeros}, {"Ids", ids}, {"Updates", updates}},
+                            {{"overwrite", false}}, rows.type, rows.dims));
+}
+inline void raise_scatter_nd(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &index = n.in(1), &updates = n.in(2);
+  n.require_rank(index, 1, 16);
+  const int k = static_cast<int>(n.extent(index, -1));
+  if (k < 1 || k > x.rank()) n.fail("expected coordinates for dimensions of X");
+  const std::int64_t rows = size_of_all(n, x, 0, k), width = size_of_all(n, x, k, x.rank()),
+                     count = size_of_all(n, index, 0, index.rank() - 1);
+  const onnx_imported ids = n.reshape(row_numbers(n, x.dims, index, 0), {count});
+  n.out(n.reshape(
+      scattered(n, n.reshape(x, {rows, width}), ids, n.reshape(updates, {count, width})), x.dims));
+}
+inline void raise_scatter_elements(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &index = n.in(1), &updates = n.in(2);
+  if (x.rank() != index.rank() || x.rank() == 0)
+    n.fail("expected X and indices with the same number of dimensions");
+  const onnx_imported at = flat_positions(n, x.dims, index, n.axis(n.integer("axis"), x.rank()));
+  const std::int64_t count = size_of_all(n, index, 0, index.rank());
+  const onnx_imported rows = n.reshape(x, {size_of_all(n, x, 0, x.rank()), 1});
+  n.out(n.reshape(scattered(n, rows, n.reshape(at, {count}), n.reshape(updates, {count, 1})),
+                  x.dims));
+}
+/// Compress: the entries along an axis whose condition is true.
+inline void raise_compress(onnx_import_node& n) {
+  onnx_imported x = n.in(0);
+  if (!n.has_attribute("axis")) x = n.reshape(x, {size_of_all(n, x, 0, x.rank())});
+  const std::int64_t axis = n.axis(n.integer("axis"), x.rank());
+  const std::vector<std::int64_t> truths = n.list(1, "a condition");
+  std::vector<std::int64_t> chosen;
+  for (std::size_t i = 0; i < truths.size(); ++i)
+    if (truths[i] != 0) chosen.push_back(static_cast<std::int64_t>(i));
+  n.out(n.gather(x, n.constant_list(chosen), axis));
+}
+/// OneHot: `values` holds the value elsewhere and that at the index.
+inline void raise_one_hot(onnx_import_node& n) {
+  const onnx_imported &index = n.in(0), &values = n.in(2);
+  const std::int64_t depth = n.list(1, "a depth").at(0);
+  const std::int64_t axis = n.axis(n.integer("axis", -1), index.rank(), true);
+  const onnx_imported at = n.unsqueeze(n.from_front(index, depth), {axis});
+  const onnx_imported numbers = n.positions(depth, index.rank() + 1, axis);
+  const onnx_imported is_at = n.binary("equal", n.full(at, numbers), numbers, dtype::boolean);
+  const onnx_imported off = n.slice(values, 0, 0, 1), on = n.slice(values, 0, 1, 2);
+  n.out(n.where(is_at, on, off));
+}
+
 /// Stacks all variables along a new dimension and selects one of them for each row.
 inline void lower_multiplex(onnx_operator& op) {
   const std::string& all = stacked(op, op.all("X"), 1);
@@ -45,6 +209,14 @@ inline void lower_multiplex(onnx_operator& op) {
 }
 
 inline void add_embedding_gather(onnx_operators& to) {
+  to.add_node("Gather", raise_gather);
+  to.add_node("GatherElements", raise_gather_elements);
+  to.add_node("GatherND", raise_gather_nd);
+  to.add_node("ScatterND", raise_scatter_nd);
+  to.add_node("ScatterElements", raise_scatter_elements);
+  to.add_node("Scatter", raise_scatter_elements);
+  to.add_node("Compress", raise_compress);
+  to.add_node("OneHot", raise_one_hot);
   to.add("gather", lower_gather);
   to.add("scatter", lower_scatter);
   to.add("multiplex", lower_multiplex);

@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,33 @@ inline void lower_assign_value(onnx_operator& op) {
   op.out("Out", op.program().graph.constant(values.cast(op.type_of("Out"))));
 }
 
+/// ConstantOfShape: all elements have the value of a tensor of one element, else 0.
+inline void raise_constant_of_shape(onnx_import_node& n) {
+  const std::vector<std::int64_t> dims = n.list(0, "dimensions");
+  for (const std::int64_t d : dims)
+    if (d < 0 || d > 0x7fffffff)
+      n.fail(text("expected dimensions from 0 to 2147483647, found ").list(dims));
+  const std::optional<tensor> value = n.tensor_attribute("value");
+  if (value && value->size() != 1)
+    n.fail(text("expected a value of one element, found ") << value->size());
+  n.out(n.filled(value ? value->cast<double>().flat(0) : 0.0,
+                 value ? value->type() : dtype::float32, dims));
+}
+inline void raise_eye_like(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  n.require_rank(x, 2, 2);
+  const std::int64_t rows = n.extent(x, 0), columns = n.extent(x, 1), k = n.integer("k");
+  const dtype type = n.has_attribute("dtype") ? n.type_attribute("dtype", 1) : x.type;
+  const onnx_imported row = n.positions(rows, 2, 0), column = n.positions(columns, 2, 1);
+  n.out(n.cast(n.binary("equal", column,
+                        n.add(n.full(row, column), n.number(static_cast<double>(k), dtype::int64)),
+                        dtype::boolean),
+               type));
+}
+
 inline void add_fill(onnx_operators& to) {
+  to.add_node("ConstantOfShape", raise_constant_of_shape);
+  to.add_node("EyeLike", raise_eye_like);
   to.add("fill_zeros_like", [](onnx_operator& op) {
     op.out("Out", "Expand", {op.number(0, op.type_of("Out")), op.node("Shape", {op.in("X")})});
   });

@@ -48,7 +48,55 @@ inline void lower_softmax_with_cross_entropy(onnx_operator& op) {
   cost_of_labels(op, "Loss", op.node("LogSoftmax", {op.in("Logits")}, {{"axis", -1}}));
 }
 
+/// NegativeLogLikelihoodLoss of logarithms of probabilities, and SoftmaxCrossEntropyLoss of scores.
+/// A mean divides by the weights of the labels; ignored labels have the weight 0.
+inline void raise_label_loss(onnx_import_node& n) {
+  const bool of_scores = n.type() == "SoftmaxCrossEntropyLoss";
+  onnx_imported x = n.in(0);
+  const onnx_imported& label = n.in(1);
+  n.require_rank(x, 2, 16);
+  const dtype type = x.type;
+  if (of_scores) {
+    const onnx_imported low = n.sub(x, n.reduce("reduce_max", x, {1}, true));
+    x = n.sub(low, n.unary("log", n.reduce("reduce_sum", n.unary("exp", low), {1}, true)));
+    n.out(1, x);
+  }
+  const std::int64_t classes = n.extent(x, 1);
+  const onnx_imported id = n.unsqueeze(n.cast(label, dtype::int64), {1});
+  const onnx_imported numbers = n.positions(classes, x.rank(), 1);
+  const onnx_imported is_label = n.binary("equal", n.full(id, numbers), numbers, dtype::boolean);
+  onnx_imported chosen = n.reduce("reduce_sum", n.kept(x, is_label), {1}, false);
+  onnx_imported weight;
+  if (n.has(2)) {
+    std::vector<std::int64_t> dims(x.dims.size(), 1);
+    dims[1] = classes;
+    const onnx_imported all = n.full(n.reshape(n.in(2), dims), x);
+    weight = n.reduce("reduce_sum", n.kept(all, is_label), {1}, false);
+  }
+  if (n.has_attribute("ignore_index")) {
+    const onnx_imported counts = n.binary(
+        "not_equal", n.cast(label, dtype::int64),
+        n.number(static_cast<double>(n.integer("ignore_index")), dtype::int64), dtype::boolean);
+    chosen = n.kept(chosen, counts);
+    weight = weight.has_value() ? n.kept(weight, counts) : n.cast(counts, type);
+  }
+  onnx_imported cost = n.negative(chosen);
+  if (weight.has_value()) cost = n.mul(cost, weight);
+  const std::string reduction = n.string("reduction", "mean");
+  std::vector<std::int64_t> axes;
+  for (int d = 0; d < cost.rank(); ++d) axes.push_back(d);
+  if (reduction == "none") return n.out(cost);
+  if (reduction != "mean" && reduction != "sum")
+    n.fail("expected reduction none, sum or mean, found " + reduction);
+  if (reduction == "mean" && !weight.has_value())
+    return n.out(n.reduce("reduce_mean", cost, axes, false));
+  const onnx_imported sum = n.reduce("reduce_sum", cost, axes, false);
+  n.out(reduction == "sum" ? sum : n.div(sum, n.reduce("reduce_sum", weight, axes, false)));
+}
+
 inline void add_loss_cross_entropy(onnx_operators& to) {
+  to.add_node("NegativeLogLikelihoodLoss", raise_label_loss);
+  to.add_node("SoftmaxCrossEntropyLoss", raise_label_loss);
   to.add("softmax_with_cross_entropy", lower_softmax_with_cross_entropy);
   to.add("cross_entropy", [](onnx_operator& op) {
     cost_of_labels(op, "Y", limited(op, op.node("Log", {op.in("X")}), -1e20, 1e20, op.real_type()));

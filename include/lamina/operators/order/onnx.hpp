@@ -29,7 +29,50 @@ inline onnx_lowering arg_extreme(const char* type) {
   };
 }
 
+/// TopK: the first elements of the sorted dimension, and where they were.
+inline void raise_top_k(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  n.require_rank(x, 1, 16);
+  const std::int64_t axis = n.axis(n.integer("axis", -1), x.rank());
+  const std::int64_t k = n.version() < 10 ? n.integer("k") : n.list(1, "k").at(0);
+  const std::int64_t size = x.dims[static_cast<std::size_t>(axis)];
+  if (k < 0 || (size >= 0 && k > size))
+    n.fail(text("expected a k from 0 to ") << size << ", found " << k);
+  const std::vector<onnx_imported> sorted =
+      n.make_all("argsort", {{"X", x}},
+                 {{"axis", static_cast<int>(axis)}, {"descending", n.flag("largest", true)}},
+                 {{"Out", x.type, x.dims}, {"Indices", dtype::int64, x.dims}});
+  n.out(0, n.slice(sorted[0], axis, 0, k));
+  n.out(1, n.slice(sorted[1], axis, 0, k));
+}
+/// ArgMax and ArgMin. The last index of equal elements is the first one from the other end.
+inline onnx_raising raise_arg_extreme(const char* type) {
+  return [type](onnx_import_node& n) {
+    onnx_imported x = n.in(0);
+    n.require_rank(x, 1, 16);
+    const std::int64_t axis = n.axis(n.integer("axis"), x.rank());
+    const bool keep = n.flag("keepdims", true), last = n.flag("select_last_index");
+    if (last) {
+      n.require_size({n.extent(x, axis)});
+      std::vector<std::int64_t> back;
+      for (std::int64_t k = n.extent(x, axis); k-- > 0;) back.push_back(k);
+      x = n.gather(x, n.constant_list(back), axis);
+    }
+    std::vector<std::int64_t> dims = x.dims;
+    dims[static_cast<std::size_t>(axis)] = 1;
+    onnx_imported found =
+        n.make(type, {{"X", x}}, {{"axis", axis}, {"keepdims", true}}, dtype::int64, dims);
+    if (last)
+      found = n.sub(
+          n.full(n.number(static_cast<double>(n.extent(x, axis) - 1), dtype::int64), found), found);
+    n.out(keep ? found : n.squeeze(found, {axis}));
+  };
+}
+
 inline void add_order_argsort(onnx_operators& to) {
+  to.add_node("TopK", raise_top_k);
+  to.add_node("ArgMax", raise_arg_extreme("arg_max"));
+  to.add_node("ArgMin", raise_arg_extreme("arg_min"));
   to.add("argsort", lower_argsort);
   to.add("arg_max", arg_extreme("ArgMax"));
   to.add("arg_min", arg_extreme("ArgMin"));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,7 +71,131 @@ inline void lower_pool(onnx_operator& op) {
   op.out("Out", is_average ? "AveragePool" : "MaxPool", {x}, window);
 }
 
-inline void add_pool_pool2d(onnx_operators& to) { to.add("pool2d", lower_pool); }
+/// Adds a pool2d or pool3d of windows without padding, or with the same padding at both ends.
+inline onnx_imported pooled(onnx_import_node& n, const onnx_imported& x, const raised_window& w,
+                            const std::vector<std::int64_t>& out, const char* type, bool exclusive,
+                            bool rounded_up) {
+  std::vector<std::int64_t> dims{x.dims[0], x.dims[1]};
+  dims.insert(dims.end(), out.begin(), out.end());
+  return n.make(x.rank() == 5 ? "pool3d" : "pool2d", {{"X", x}},
+                {{"pooling_type", type},
+                 {"ksize", w.kernel},
+                 {"strides", w.strides},
+                 {"paddings", w.before},
+                 {"exclusive", exclusive},
+                 {"ceil_mode", rounded_up}},
+                x.type, dims);
+}
+/// MaxPool and AveragePool of one to three sides. Where the operators of lamina lack a kind of
+/// padding, X gets it before: of -infinity for a maximum. A mean is then the quotient of two means,
+/// of X and of the weights, which are 1 for each element that counts.
+inline void raise_pool(onnx_import_node& n) {
+  onnx_imported x = n.in(0);
+  n.require_rank(x, 3, 5);
+  const bool is_mean = n.type() == "AveragePool", rounded_up = n.flag("ceil_mode");
+  raised_window w = raised_window_of(n, x, n.integers("kernel_shape"));
+  const bool is_signal = x.rank() == 3;
+  const dtype type = x.type;
+  if (!is_floating(type)) x = n.cast(x, dtype::float64);
+  if (is_signal) x = as_image(n, x, w);
+  for (const std::int64_t d : w.dilations)
+    if (d != 1) n.fail("expected dilations of 1, found others");
+  const std::vector<std::int64_t> out = windows_along(n, x, w, rounded_up);
+  const bool counts_padding = n.flag("count_include_pad");
+  // Windows that are rounded up end outside of the image and its padding.
+  std::vector<std::int64_t> beyond;
+  bool is_beyond = false;
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    const std::int64_t end = (out[d] - 1) * w.strides[d] + w.kernel[d];
+    beyond.push_back(std::max<std::int64_t>(
+        0, end - n.extent(x, static_cast<std::int64_t>(2 + d)) - w.before[d] - w.after[d]));
+    is_beyond = is_beyond || beyond.back() > 0;
+  }
+  onnx_imported y;
+  if (w.is_symmetric() && !is_beyond) {
+    bool windows_overlap_padding =
+        false;  // a padding as wide as a window leaves windows without elements
+    for (std::size_t d = 0; d < out.size(); ++d)
+      windows_overlap_padding = windows_overlap_padding || w.before[d] >= w.kernel[d];
+    if (!windows_overlap_padding)
+      y = pooled(n, x, w, out, is_mean ? "avg" : "max", !counts_padding, rounded_up);
+  }
+  if (!y.has_value()) {
+    std::vector<std::int64_t> ones_dims{1, 1}, zeros(2, 0);
+    for (int d = 2; d < x.rank(); ++d) ones_dims.push_back(n.extent(x, d));
+    onnx_imported ones = n.filled(1, x.type, ones_dims);
+    std::vector<std::int64_t> before{0, 0}, after{0, 0}, last{0, 0};
+    before.insert(before.end(), w.before.begin(), w.before.end());
+    after.insert(after.end(), w.after.begin(), w.after.end());
+    last.insert(last.end(), beyond.begin(), beyond.end());
+    const std::vector<std::int64_t> none(before.size(), 0);
+    ones = n.pad(n.pad(ones, before, after, counts_padding ? 1 : 0), none, last, 0);
+    for (std::size_t d = 0; d < after.size(); ++d) after[d] += last[d];
+    w.before.assign(w.before.size(), 0);
+    w.after = w.before;
+    if (is_mean) {
+      y = n.div(pooled(n, n.pad(x, before, after, 0), w, out, "avg", false, false),
+                pooled(n, ones, w, out, "avg", false, false));
+    } else {
+      const double lowest = -std::numeric_limits<double>::infinity();
+      y = pooled(n, n.pad(x, before, after, lowest), w, out, "max", false, false);
+    }
+  }
+  if (is_signal) y = n.squeeze(y, {2});
+  n.out(n.cast(y, type));
+}
+/// LpPool: (the sum of |x|^p over a window)^(1/p), by the mean of a window.
+inline void raise_lp_pool(onnx_import_node& n) {
+  onnx_imported x = n.in(0);
+  n.require_rank(x, 3, 5);
+  raised_window w = raised_window_of(n, x, n.integers("kernel_shape"));
+  const bool is_signal = x.rank() == 3, rounded_up = n.flag("ceil_mode");
+  if (is_signal) x = as_image(n, x, w);
+  for (const std::int64_t d : w.dilations)
+    if (d != 1) n.fail("expected dilations of 1, found others");
+  const std::vector<std::int64_t> out = windows_along(n, x, w, rounded_up);
+  double count = 1;
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    count *= static_cast<double>(w.kernel[d]);
+    const std::int64_t end = (out[d] - 1) * w.strides[d] + w.kernel[d];
+    const std::int64_t have =
+        n.extent(x, static_cast<std::int64_t>(2 + d)) + w.before[d] + w.after[d];
+    w.after[d] += (std::max<std::int64_t>)(0, end - have);
+  }
+  const double p = static_cast<double>(n.integer("p", 2));
+  onnx_imported power =
+      p == 2 ? n.unary("square", x) : n.unary("pow", n.unary("abs", x), {{"factor", p}});
+  power = padded(n, power, w, 0);
+  const onnx_imported sum = n.affine(pooled(n, power, w, out, "avg", false, false), count, 0);
+  onnx_imported y = p == 2 ? n.unary("sqrt", sum) : n.unary("pow", sum, {{"factor", 1 / p}});
+  if (is_signal) y = n.squeeze(y, {2});
+  n.out(y);
+}
+inline onnx_raising raise_global_pool(const char* type, const char* reduction) {
+  return [type, reduction](onnx_import_node& n) {
+    const onnx_imported& x = n.in(0);
+    n.require_rank(x, 3, 16);
+    std::vector<std::int64_t> axes, dims{x.dims[0], x.dims[1]};
+    for (int d = 2; d < x.rank(); ++d) axes.push_back(d);
+    if (x.rank() != 4) return n.out(n.reduce(reduction, x, axes, true));
+    n.out(n.make("pool2d", {{"X", x}},
+                 {{"pooling_type", type},
+                  {"global_pooling", true},
+                  {"ksize", std::vector<std::int64_t>{1, 1}},
+                  {"strides", std::vector<std::int64_t>{1, 1}},
+                  {"paddings", std::vector<std::int64_t>{0, 0}}},
+                 x.type, {x.dims[0], x.dims[1], 1, 1}));
+  };
+}
+
+inline void add_pool_pool2d(onnx_operators& to) {
+  to.add("pool2d", lower_pool);
+  to.add_node("MaxPool", raise_pool);
+  to.add_node("AveragePool", raise_pool);
+  to.add_node("LpPool", raise_lp_pool);
+  to.add_node("GlobalMaxPool", raise_global_pool("max", "reduce_max"));
+  to.add_node("GlobalAveragePool", raise_global_pool("avg", "reduce_mean"));
+}
 
 /// Converts positions: ONNX counts them over the whole batch, Fluid within a channel.
 inline void lower_indexed_pool(onnx_operator& op) {

@@ -141,7 +141,179 @@ inline void lower_gru(onnx_operator& op) {
   steps.give("Hidden", y);
 }
 
-inline void add_recurrent_gru(onnx_operators& to) { to.add("gru", lower_gru); }
+/// An LSTM, GRU or RNN node, unrolled: the operators of each step, one after the other.
+class raised_recurrence {
+ public:
+  explicit raised_recurrence(onnx_import_node& n)
+      : n_(n),
+        x_(n.flag("layout") ? n.transpose(n.in(0), {1, 0, 2}) : n.in(0)),
+        names_(n.texts("activations")),
+        gates_(n.type() == "LSTM"  ? 4
+               : n.type() == "GRU" ? 3
+                                   : 1),
+        length_(n.extent(x_, 0)),
+        hidden_(n.extent(n.in(2), 2)) {
+    n.require_rank(x_, 3, 3);
+    if (length_ > longest)
+      n.fail(text("expected at most ") << longest << " steps, found " << length_);
+    if (n.extent(n.in(1), 1) != gates_ * hidden_ || n.extent(n.in(2), 1) != gates_ * hidden_)
+      n.fail("expected weights for the gates of hidden_size units");
+    if (n.has_attribute("clip") && n.real("clip") != 0) n.fail("expected no clip, found one");
+    if (n.flag("input_forget")) n.fail("expected input_forget 0, found 1");
+    const std::size_t per_direction = gates_ == 4 ? 3 : gates_ == 3 ? 2 : 1;
+    const char* const usual[] = {gates_ == 1 ? "Tanh" : "Sigmoid", "Tanh", "Tanh"};
+    while (names_.size() < per_direction * directions())
+      names_.push_back(usual[names_.size() % per_direction]);
+    each_ = per_direction;
+  }
+
+  void run() {
+    std::vector<onnx_imported> all, last, cells;
+    for (std::size_t d = 0; d < directions(); ++d) {
+      direction(d);
+      all.push_back(n_.unsqueeze(n_.concat(steps_, 0), {1}));
+      last.push_back(n_.unsqueeze(h_, {0}));
+      if (gates_ == 4) cells.push_back(n_.unsqueeze(c_, {0}));
+    }
+    const bool batch_first = n_.flag("layout");
+    n_.out(0, turned(n_.concat(all, 1), batch_first, {2, 0, 1, 3}));
+    n_.out(1, turned(n_.concat(last, 0), batch_first, {1, 0, 2}));
+    if (gates_ == 4) n_.out(2, turned(n_.concat(cells, 0), batch_first, {1, 0, 2}));
+  }
+
+ private:
+  static constexpr std::int64_t longest = 4096;
+
+  std::size_t directions() const {
+    return n_.string("direction", "forward") == "bidirectional" ? 2 : 1;
+  }
+  onnx_imported turned(const onnx_imported& y, bool wanted,
+                       const std::vector<std::int64_t>& order) {
+    return wanted ? n_.transpose(y, order) : y;
+  }
+  onnx_imported row_of(std::size_t i, std::size_t d) {
+    return n_.squeeze(
+        n_.slice(n_.in(i), 0, static_cast<std::int64_t>(d), static_cast<std::int64_t>(d) + 1), {0});
+  }
+  // A state before the first step: an input, or zeros.
+  onnx_imported first(std::size_t i, std::size_t d) {
+    if (n_.has(i)) {
+      const onnx_imported all = n_.flag("layout") ? n_.transpose(n_.in(i), {1, 0, 2}) : n_.in(i);
+      return n_.squeeze(
+          n_.slice(all, 0, static_cast<std::int64_t>(d), static_cast<std::int64_t>(d) + 1), {0});
+    }
+    const std::int64_t batch = x_.dims[1];
+    if (batch >= 0) return n_.filled(0, x_.type, {batch, hidden_});
+    const onnx_imported zero =
+        n_.reduce("reduce_sum", n_.unary("fill_zeros_like", n_.squeeze(n_.slice(x_, 0, 0, 1), {0})),
+                  {1}, true);
+    return n_.add(zero, n_.filled(0, x_.type, {1, hidden_}));
+  }
+  onnx_imported part(const onnx_imported& of, std::int64_t k) {
+    return n_.slice(of, of.rank() - 1, k * hidden_, (k + 1) * hidden_);
+  }
+  // Applies activation f, g or h (0, 1 or 2) of a direction.
+  onnx_imported applied(std::size_t d, std::size_t k, const onnx_imported& x) {
+    const std::string& name = names_[d * each_ + k];
+    for (const auto& [node, type] : {std::pair{"Sigmoid", "sigmoid"},
+                                     {"Tanh", "tanh"},
+                                     {"Relu", "relu"},
+                                     {"Softsign", "softsign"},
+                                     {"Softplus", "softplus"}})
+      if (name == node) return n_.unary(type, x);
+    n_.fail("expected activations Sigmoid, Tanh, Relu, Softsign or Softplus, found " + name);
+  }
+
+  void direction(std::size_t d) {
+    const onnx_imported w = row_of(1, d), r = row_of(2, d);
+    onnx_imported bias_x, bias_h;
+    if (n_.has(3)) {
+      const onnx_imported b = row_of(3, d);
+      bias_x = n_.slice(b, 0, 0, gates_ * hidden_);
+      bias_h = n_.slice(b, 0, gates_ * hidden_, 2 * gates_ * hidden_);
+    }
+    onnx_imported of_x = n_.matmul(x_, w, false, true);
+    if (bias_x.has_value()) of_x = n_.add(of_x, bias_x);
+    h_ = first(5, d);
+    if (gates_ == 4) c_ = first(6, d);
+    steps_.assign(static_cast<std::size_t>(length_), {});
+    const bool back = d == 1 || n_.string("direction", "forward") == "reverse";
+    if (n_.has(4) && back) n_.fail("expected no sequence_lens of a reverse direction, found some");
+    for (std::int64_t i = 0; i < length_; ++i) {
+      const std::int64_t t = back ? length_ - 1 - i : i;
+      const onnx_imported now = n_.squeeze(n_.slice(of_x, 0, t, t + 1), {0});
+      const onnx_imported h = h_, c = c_;
+      if (gates_ == 4)
+        lstm(d, now, r, bias_h);
+      else if (gates_ == 3)
+        gru(d, now, r, bias_h);
+      else
+        h_ = applied(d, 0, n_.add(now, recurrent(h_, r, bias_h)));
+      onnx_imported shown = h_;
+      if (n_.has(4)) {  // after the end of its sequence, a row keeps its state, and its result is 0
+        const onnx_imported length = n_.unsqueeze(n_.cast(n_.in(4), dtype::int64), {1});
+        const onnx_imported runs =
+            n_.binary("greater_than", length, n_.number(static_cast<double>(t), dtype::int64),
+                      dtype::boolean);
+        shown = n_.kept(h_, runs);
+        h_ = n_.where(runs, h_, h);
+        if (gates_ == 4) c_ = n_.where(runs, c_, c);
+      }
+      steps_[static_cast<std::size_t>(t)] = n_.unsqueeze(shown, {0});
+    }
+  }
+  onnx_imported recurrent(const onnx_imported& h, const onnx_imported& r,
+                          const onnx_imported& bias) {
+    const onnx_imported y = n_.matmul(h, r, false, true);
+    return bias.has_value() ? n_.add(y, bias) : y;
+  }
+  // The gates are i, o, f and c; peepholes i, o and f.
+  void lstm(std::size_t d, const onnx_imported& now, const onnx_imported& r,
+            const onnx_imported& bias) {
+    const onnx_imported gates = n_.add(now, recurrent(h_, r, bias));
+    const auto gate = [&](std::int64_t k, const onnx_imported& cell) {
+      const onnx_imported sum = part(gates, k);
+      return applied(d, 0, n_.has(7) ? n_.add(sum, n_.mul(cell, part(row_of(7, d), k))) : sum);
+    };
+    const onnx_imported in = gate(0, c_), forget = gate(2, c_),
+                        fresh = applied(d, 1, part(gates, 3));
+    c_ = n_.add(n_.mul(forget, c_), n_.mul(in, fresh));
+    h_ = n_.mul(gate(1, c_), applied(d, 2, c_));
+  }
+  // The gates are z, r and h.
+  void gru(std::size_t d, const onnx_imported& now, const onnx_imported& r,
+           const onnx_imported& bias) {
+    const auto rows = [&](std::int64_t k, std::int64_t end) {
+      return n_.slice(r, 0, k * hidden_, end * hidden_);
+    };
+    const auto of_bias = [&](std::int64_t k, std::int64_t end) {
+      return bias.has_value() ? n_.slice(bias, 0, k * hidden_, end * hidden_) : bias;
+    };
+    const onnx_imported both =
+        n_.add(n_.slice(now, 1, 0, 2 * hidden_), recurrent(h_, rows(0, 2), of_bias(0, 2)));
+    const onnx_imported update = applied(d, 0, part(both, 0)), reset = applied(d, 0, part(both, 1));
+    const onnx_imported kept = n_.flag("linear_before_reset")
+                                   ? n_.mul(reset, recurrent(h_, rows(2, 3), of_bias(2, 3)))
+                                   : recurrent(n_.mul(reset, h_), rows(2, 3), of_bias(2, 3));
+    const onnx_imported fresh = applied(d, 1, n_.add(part(now, 2), kept));
+    h_ = n_.add(n_.mul(n_.affine(update, -1, 1), fresh), n_.mul(update, h_));
+  }
+
+  onnx_import_node& n_;
+  onnx_imported x_;
+  std::vector<std::string> names_;
+  std::int64_t gates_, length_, hidden_;
+  std::size_t each_ = 1;
+  onnx_imported h_{}, c_{};
+  std::vector<onnx_imported> steps_{};
+};
+inline void raise_recurrence(onnx_import_node& n) { raised_recurrence(n).run(); }
+
+inline void add_recurrent_gru(onnx_operators& to) {
+  to.add("gru", lower_gru);
+  to.add_node("GRU", raise_recurrence);
+  to.add_node("RNN", raise_recurrence);
+}
 
 /// Applies the activation function with gru_unit's number for it.
 inline const std::string& apply_numbered(onnx_operator& op, std::int64_t function,
@@ -203,7 +375,10 @@ inline void lower_lstm(onnx_operator& op) {
   steps.give("Hidden", y);
 }
 
-inline void add_recurrent_lstm(onnx_operators& to) { to.add("lstm", lower_lstm); }
+inline void add_recurrent_lstm(onnx_operators& to) {
+  to.add("lstm", lower_lstm);
+  to.add_node("LSTM", raise_recurrence);
+}
 
 inline void lower_lstm_unit(onnx_operator& op) {
   const std::int64_t d = op.extent("C_prev", 1);

@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,7 +51,175 @@ inline void lower_pad2d(onnx_operator& op) {
   op.out("Out", "Pad", inputs, {{"mode", mode}});
 }
 
+/// One side of a Resize: its source coordinates and the weights of the source elements.
+struct raised_side {
+  std::int64_t in, out;
+  double scale;
+  double begin = 0, end = 1;  // of the region, for tf_crop_and_resize
+  std::string place{}, nearest{};
+
+  /// Returns the source coordinate of a result element.
+  double source(std::int64_t i) const {
+    const double x = static_cast<double>(i), n = static_cast<double>(in), length = scale * n;
+    if (place == "align_corners") return length == 1 ? 0 : x * (n - 1) / (length - 1);
+    if (place == "asymmetric") return x / scale;
+    if (place == "tf_crop_and_resize")
+      return begin * (n - 1) + (length == 1 ? (end - begin) * (n - 1) / 2
+                                            : x * (end - begin) * (n - 1) / (length - 1));
+    if (place == "pytorch_half_pixel" && length == 1) return -0.5;
+    const double centred = (x + 0.5) / scale - 0.5;
+    return place == "half_pixel_symmetric"
+               ? centred + n / 2 * (1 - static_cast<double>(out) / length)
+               : centred;
+  }
+};
+/// The value of an interpolation kernel at a distance: linear, or cubic with a coefficient.
+inline double interpolation_weight(double x, bool cubic, double a) {
+  x = std::abs(x);
+  if (!cubic) return (std::max)(0.0, 1 - x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+/// Resizes one side as the product with a matrix [out, in], whose rows are the weights of the
+/// source elements.
+inline onnx_imported resized_side(onnx_import_node& n, const onnx_imported& x, int axis,
+                                  const raised_side& side, const std::string& mode,
+                                  double outside) {
+  const std::int64_t last = side.in - 1;
+  if (mode == "nearest") {
+    std::vector<std::int64_t> from;
+    for (std::int64_t i = 0; i < side.out; ++i) {
+      const double at = side.source(i), low = std::floor(at), part = at - low;
+      double chosen = low;
+      if (part != 0) {
+        if (side.nearest == "ceil") chosen = low + 1;
+        if (side.nearest == "round_prefer_floor") chosen = part <= 0.5 ? low : low + 1;
+        if (side.nearest == "round_prefer_ceil") chosen = part < 0.5 ? low : low + 1;
+      }
+      from.push_back(std::clamp<std::int64_t>(static_cast<std::int64_t>(chosen), 0, last));
+    }
+    return n.gather(x, n.constant_list(from), axis);
+  }
+  const bool cubic = mode == "cubic", leaves_out = n.flag("exclude_outside");
+  const double a = static_cast<double>(n.real("cubic_coeff_a", -0.75F));
+  const double shrunk = n.flag("antialias") ? (std::min)(side.scale, 1.0) : 1;
+  const double reach = (cubic ? 2 : 1) / shrunk;
+  n.require_size({side.out, side.in});
+  std::vector<double> matrix(static_cast<std::size_t>(side.out * side.in), 0);
+  std::vector<std::int64_t> is_inside;
+  bool all_inside = true;
+  for (std::int64_t i = 0; i < side.out; ++i) {
+    const double at = side.source(i);
+    const bool inside =
+        side.place != "tf_crop_and_resize" || (at >= 0 && at <= static_cast<double>(last));
+    is_inside.push_back(inside);
+    all_inside = all_inside && inside;
+    double sum = 0;
+    double* row = matrix.data() + i * side.in;
+    for (auto k = static_cast<std::int64_t>(std::floor(at - reach));
+         static_cast<double>(k) <= at + reach; ++k) {
+      const double weight = interpolation_weight((static_cast<double>(k) - at) * shrunk, cubic, a);
+      if (weight == 0 || (leaves_out && (k < 0 || k > last))) continue;
+      row[std::clamp<std::int64_t>(k, 0, last)] += weight;
+      sum += weight;
+    }
+    if ((leaves_out || shrunk < 1) && sum != 0)
+      for (std::int64_t k = 0; k < side.in; ++k) row[k] /= sum;
+  }
+  const onnx_imported weights = onnx_import::constant(
+      tensor({static_cast<std::size_t>(side.out), static_cast<std::size_t>(side.in)}, matrix)
+          .cast(x.type));
+  const int rank = x.rank();
+  const onnx_imported front = n.transpose(x, onnx_import_node::moved(rank, axis, rank - 1));
+  onnx_imported y = n.matmul(front, weights, false, true);
+  y = n.transpose(y, onnx_import_node::moved(rank, rank - 1, axis));
+  if (all_inside) return y;
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(rank), 1);
+  dims[static_cast<std::size_t>(axis)] = side.out;
+  return n.where(n.cast(n.reshape(n.constant_list(is_inside), dims), dtype::boolean), y,
+                 n.number(outside, x.type));
+}
+/// Resize and Upsample: nearest, linear or cubic along each side whose scale is not 1.
+inline void raise_resize(onnx_import_node& n) {
+  const bool is_old = n.type() == "Upsample" || n.version() < 11;
+  const onnx_imported given = n.in(0);
+  const dtype real = is_floating(given.type) ? given.type : dtype::float64;
+  std::vector<std::int64_t> axes = n.integers("axes"), sizes;
+  if (axes.empty())
+    for (int d = 0; d < given.rank(); ++d) axes.push_back(d);
+  for (std::int64_t& d : axes) d = n.axis(d, given.rank());
+  const auto numbers = [&](std::size_t i, const char* what) {
+    const auto all = n.constant(i, what).cast<double>();
+    return std::vector<double>(all.begin(), all.end());
+  };
+  std::vector<double> scales, region;
+  if (n.type() == "Upsample" && n.has_attribute("scales")) {
+    for (const float s : n.reals("scales")) scales.push_back(static_cast<double>(s));
+  } else if (is_old) {
+    scales = numbers(1, "scales");
+  } else {
+    if (n.has(1)) region = numbers(1, "a region");
+    if (n.has(2)) scales = numbers(2, "scales");
+    if (n.has(3)) sizes = n.list(3, "sizes");
+  }
+  if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
+    n.fail(text("expected a scale or a size for ") << axes.size() << " dimensions");
+  for (const std::int64_t s : sizes)
+    if (s < 0 || s > 0x7fffff) n.fail(text("expected sizes from 0 to 8388607, found ") << s);
+  for (const double edge : region)
+    if (!(std::abs(edge) < 1e6))
+      n.fail(text("expected a region near the image, found ").print("%g", edge));
+  if (!sizes.empty()) {
+    scales.clear();
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      scales.push_back(static_cast<double>(sizes[i]) /
+                       static_cast<double>(n.extent(given, axes[i])));
+    const std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
+    if (policy != "stretch") {
+      const double one = policy == "not_larger" ? *std::min_element(scales.begin(), scales.end())
+                                                : *std::max_element(scales.begin(), scales.end());
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        scales[i] = one;
+        sizes[i] =
+            static_cast<std::int64_t>(one * static_cast<double>(n.extent(given, axes[i])) + 0.5);
+      }
+    }
+  }
+  const std::string mode = n.string("mode", "nearest");
+  if (mode != "nearest" && mode != "linear" && mode != "cubic")
+    n.fail("expected mode nearest, linear or cubic, found " + mode);
+  onnx_imported x = mode == "nearest" ? given : n.cast(given, real);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto d = static_cast<std::size_t>(axes[i]);
+    if (scales[i] == 1 && region.empty()) continue;
+    raised_side side{n.extent(x, axes[i]), 0, scales[i]};
+    if (!(scales[i] > 0) || side.in < 1 || !(scales[i] * static_cast<double>(side.in) < 8388608))
+      n.fail(text("expected scales above 0 of sides with elements, found ").print("%g", scales[i]));
+    side.out = sizes.empty() ? static_cast<std::int64_t>(scales[i] * static_cast<double>(side.in))
+                             : sizes[i];
+    side.place = is_old ? "asymmetric" : n.string("coordinate_transformation_mode", "half_pixel");
+    side.nearest = is_old ? "floor" : n.string("nearest_mode", "round_prefer_floor");
+    bool known = false;
+    for (const char* place : {"align_corners", "asymmetric", "tf_crop_and_resize",
+                              "pytorch_half_pixel", "half_pixel_symmetric", "half_pixel"})
+      known = known || side.place == place;
+    if (!known) n.fail("expected a coordinate_transformation_mode of ONNX, found " + side.place);
+    if (side.place == "tf_crop_and_resize") {
+      if (region.size() != 2 * axes.size()) n.fail("expected a region for tf_crop_and_resize");
+      side.begin = region[i];
+      side.end = region[axes.size() + i];
+    }
+    if (side.out < 0 || side.out > 0x7fffff)
+      n.fail(text("expected sizes from 0 to 8388607, found ") << side.out);
+    x = resized_side(n, x, static_cast<int>(d), side, mode,
+                     static_cast<double>(n.real("extrapolation_value")));
+  }
+  n.out(n.cast(x, given.type));
+}
+
 inline void add_resize(onnx_operators& to) {
+  to.add_node("Resize", raise_resize);
+  to.add_node("Upsample", raise_resize);
   to.add("bilinear_interp", lower_bilinear);
   to.add("nearest_interp", [](onnx_operator& op) {
     op.out("Out", nearest_along(op, nearest_along(op, op.in("X"), 2), 3));
