@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tags of values that form no sequences.
-// expect-error: static.assert.*crf_decoding: the input is sequences of one score a tag
+// expect-error: static.assert.*crf_decoding: the input is sequences of one score per tag
 // expect-fact: gets_type<.*batch, 5>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>

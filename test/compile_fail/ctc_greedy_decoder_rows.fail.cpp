@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding scores that form no sequences.
-// expect-error: static.assert.*ctc_greedy_decoder: the input is sequences of one score a class
+// expect-error: static.assert.*ctc_greedy_decoder: the input is sequences of one score per class
 // expect-fact: gets_type<.*batch, 5>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels of documents for scores of sentences.
-// expect-error: static.assert.*warpctc: a sequence of one score a class and a sequence of whole
+// expect-error: static.assert.*warpctc: a sequence of one score per class and a sequence of whole
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>

@@ -113,7 +113,7 @@ struct pointwise_call {
       is_integer = is_integer && std::floor(c.number(s)) == c.number(s);
     const broadcast_layout<inputs + 1> l(c, inputs + 1, all, has_axis<Op>() ? c.integer(0) : -1);
     if (is_float) return run<float>(b, c, l, all);
-    if (l.is_summed) fail(c, {"expected slopes of float32 to be added up"});
+    if (l.is_summed) fail(c, {"expected gradients of float32 to be summed"});
     if constexpr (is_exact<Op>)
       if (is_integer) {
         // The serial backend runs kernels on the host, where they cannot report a fault; so the

@@ -157,8 +157,9 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
                        const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool mask_of_rows =
       has_rows<R> && __is_same(variable<T, R, D...>, variable<bool, R, 1>);
-  static_assert(check<mask_of_rows, gets_type<variable<T, R, D...>>>,
-                "lamina: if_else: the condition is one bool a row; see layer::cond for one in all");
+  static_assert(
+      check<mask_of_rows, gets_type<variable<T, R, D...>>>,
+      "lamina: if_else: the condition is one bool per row; layer::cond takes one for all rows");
   constexpr bool takes = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
   static_assert(takes, "lamina: if_else: a branch takes its inputs, [&](auto& yes) { ... }");
   if constexpr (detail::takes_nothing<Yes>) {

@@ -48,7 +48,7 @@ constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E
   constexpr bool fits =
       detail::is_emission(static_cast<in*>(nullptr)) && one_id_a_row<given> && __is_same(R, S);
   static_assert(check<fits, gets_type<in, given>>,
-                "lamina: linear_chain_crf: sequences of one score a tag, and one label a row");
+                "lamina: linear_chain_crf: sequences of one score per tag, and one label per row");
   require_one_program(input, label, line);
   program_builder& b = *input.builder;
   layer_helper layer(b, "linear_chain_crf", attr.name);

@@ -32,7 +32,7 @@ constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, 
                             int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   static_assert(check<detail::is_emission(static_cast<in*>(nullptr)), gets_type<in>>,
-                "lamina: crf_decoding: the input is sequences of one score a tag");
+                "lamina: crf_decoding: the input is sequences of one score per tag");
   return detail::viterbi_path(input, -1, attr, line);
 }
 
@@ -46,7 +46,7 @@ constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...>
   constexpr bool fits =
       detail::is_emission(static_cast<in*>(nullptr)) && one_id_a_row<given> && __is_same(R, S);
   static_assert(check<fits, gets_type<in, given>>,
-                "lamina: crf_decoding: sequences of one score a tag, and one label a row");
+                "lamina: crf_decoding: sequences of one score per tag, and one label per row");
   require_one_program(input, label, line);
   return detail::viterbi_path(input, label.id, attr, line);
 }

@@ -30,9 +30,10 @@ constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> labe
   using given = variable<Index, S, E...>;
   constexpr bool fits = detail::is_real<T> && sizeof...(D) == 1 && is_tokens<R> && is_tokens<S> &&
                         one_id_a_row<given> && __is_same(parent_rows<R>, parent_rows<S>);
-  static_assert(check<fits, gets_type<in, given>>,
-                "lamina: warpctc: a sequence of one score a class and a sequence of whole numbers "
-                "for each row of one parent");
+  static_assert(
+      check<fits, gets_type<in, given>>,
+      "lamina: warpctc: a sequence of one score per class and a sequence of whole numbers "
+      "for each row of one parent");
   require_one_program(input, label, line);
   program_builder& b = *input.builder;
   layer_helper layer(b, "warpctc", attr.name);

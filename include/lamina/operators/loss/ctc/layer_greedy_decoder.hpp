@@ -51,7 +51,7 @@ constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
   using in = variable<T, R, D...>;
   constexpr bool fits = detail::is_real<T> && is_tokens<R> && sizeof...(D) == 1;
   static_assert(check<fits, gets_type<in>>,
-                "lamina: ctc_greedy_decoder: the input is sequences of one score a class");
+                "lamina: ctc_greedy_decoder: the input is sequences of one score per class");
   using out = variable<std::int64_t, tokens<Name, parent_rows<R>>, 1>;
   if constexpr (fits)
     return ctc_align<Name>(std::get<1>(topk<1>(input)), {.blank = attr.blank, .name = attr.name});

@@ -78,7 +78,7 @@ void accuracy_forward(call_context<Real>& ctx) {
   const auto indices = ctx.integers("Indices"), label = ctx.integers("Label");
   const std::size_t k = indices.shape().back(), rows = label.size();
   if (indices.size() != rows * k)
-    ctx.fail("expected one label a row of " + to_string(shape_of(indices)) + ", found " +
+    ctx.fail("expected one label per row of " + to_string(shape_of(indices)) + ", found " +
              to_string(shape_of(label)));
   xt::xarray<double> storage;
   const xt::xarray<double>& scores = values_as(ctx.input("Out"), storage);

@@ -101,7 +101,7 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
   constexpr bool fits = __is_same(in, variable<T, R, 2>) && detail::hard_labels<in, given>;
   static_assert(check<fits, expects_type<variable<T, R, 2>, variable<std::int64_t, R, 1>>,
                       gets_type<in, given>>,
-                "lamina: auc: two probabilities a row, and one int64 label a row");
+                "lamina: auc: two probabilities per row, and one int64 label per row");
   require_one_program(x, label, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, "auc", attr.name);

@@ -113,7 +113,7 @@ constexpr auto pad(variable<T, R, D...> x, float value = 0,
   constexpr detail::cut_shape r = detail::padded<Padding...>(whole_shape<in>);
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Padding...>, gets_type<in>>,
-                "lamina: pad: two paddings a dimension of the whole shape, 0 for the rows");
+                "lamina: pad: two paddings per dimension of the whole shape, 0 for the rows");
   using out = handle_of<T, R, r.shape>;
   program_builder& b = *x.builder;
   layer_helper layer(b, "pad", attr.name);
@@ -132,7 +132,7 @@ constexpr auto expand(variable<T, R, D...> x, const options<slice_attr, T>& attr
   constexpr detail::cut_shape r = detail::repeated<Times...>(whole_shape<in>);
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Times...>, gets_type<in>>,
-                "lamina: expand: one factor a dimension of the whole shape, 1 for the rows");
+                "lamina: expand: one factor per dimension of the whole shape, 1 for the rows");
   using out = handle_of<T, R, r.shape>;
   program_builder& b = *x.builder;
   layer_helper layer(b, "expand", attr.name);
