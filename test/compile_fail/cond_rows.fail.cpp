@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A condition for each row, where one for the batch is needed.
-// expect-error: static.assert.*cond: the condition is one bool for the whole batch; see layer::if_else for one a row
+// expect-error: static.assert.*cond: the condition is one bool for the whole batch; layer::if_else takes one per row
 // expect-fact: gets_type<.*variable<bool, .*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>

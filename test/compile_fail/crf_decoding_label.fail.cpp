@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels of other sequences.
-// expect-error: static.assert.*crf_decoding: sequences of one score a tag, and one label
+// expect-error: static.assert.*crf_decoding: sequences of one score per tag, and one label
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>

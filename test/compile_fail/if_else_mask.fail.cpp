@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mask without its column.
-// expect-error: static.assert.*if_else: the condition is one bool a row
+// expect-error: static.assert.*if_else: the condition is one bool per row
 // expect-fact: gets_type<.*variable<bool, .*batch>
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tag a sentence where each word needs one.
-// expect-error: static.assert.*linear_chain_crf: sequences of one score a tag
+// expect-error: static.assert.*linear_chain_crf: sequences of one score per tag
 // expect-fact: gets_type<.*tokens<.*variable<.*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
