@@ -33,8 +33,8 @@ constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body
                                  int line = __builtin_LINE()) {
   constexpr bool one = detail::is_condition<variable<T, R, D...>>;
   static_assert(check<one, gets_type<variable<T, R, D...>>>,
-                "lamina: conditional_block: the condition is one bool for the whole batch; see "
-                "layer::if_else for one a row");
+                "lamina: conditional_block: the condition is one bool for the whole batch; "
+                "layer::if_else takes one per row");
   constexpr bool takes_block = !detail::takes_nothing<F>;
   static_assert(takes_block,
                 "lamina: conditional_block: the body takes its block, [&](lamina::block& body) { "
@@ -166,8 +166,8 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                     const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool one = detail::is_condition<variable<T, R, D...>>;
   static_assert(check<one, gets_type<variable<T, R, D...>>>,
-                "lamina: cond: the condition is one bool for the whole batch; see layer::if_else "
-                "for one a row");
+                "lamina: cond: the condition is one bool for the whole batch; layer::if_else "
+                "takes one per row");
   constexpr bool take_block = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
   static_assert(take_block,
                 "lamina: cond: a branch takes its block, [&](lamina::block& branch) { ... }");
