@@ -245,7 +245,7 @@ constexpr bool has_list(const slot_desc* slot_list, std::size_t n) {
   return false;
 }
 
-/// Returns a copy of a schema in which the pointers to functions are set.
+/// Returns a copy of a schema with pointers to the functions of Op, such as its gradient.
 template <class Op>
 constexpr operator_schema with_functions(const operator_schema& bare) {
   operator_schema s = bare;

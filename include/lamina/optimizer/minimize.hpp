@@ -174,7 +174,8 @@ class minimizer {
   }
   /// Sets learning_rate_ to a variable with the learning rate of the current step. For a schedule,
   /// records the operators that count the steps and compute the rate from the count. For a rate
-  /// that is a variable of the program, records the correction by powers if the optimizer has one.
+  /// that is a variable of the program, records the correction of the rate by powers of beta if the
+  /// optimizer has one, and otherwise uses the variable itself.
   constexpr void record_rate(const optimizer::learning_rate& rate) {
     const bool given = rate.kind == optimizer::schedule_kind::variable;
     if (given && !has_powers<Opt>) {

@@ -281,8 +281,8 @@ class cpu_trainer {
   }
   /// Whether a mini-batch of the training consists of the mini-batches of all processes.
   bool joins_shares() const { return sync_ && reads_shard_ && !sync_->is_asynchronous(); }
-  /// On a parameter server, serves the trainers until they have ended, once, and returns true.
-  /// Returns false on a trainer.
+  /// Returns false on a trainer. On a parameter server, the first call serves the trainers until
+  /// they have ended, and later calls do nothing; returns true.
   LAMINA_COLD bool serve() {
     if (!sync_) return false;
     if (sync_->is_server()) {

@@ -160,7 +160,8 @@ class bucket_memory {
   const shard& of_rank(int b, std::size_t r) const { return bucket(b).of_rank[r]; }
   /// Returns the shard of bucket b that this process sums and updates.
   const shard& mine(int b) const { return of_rank(b, me_); }
-  /// Returns the sum over range number k of mine(b).
+  /// Returns the sums for range number k of mine(b): element i of the array is the sum of element i
+  /// of this range over all processes.
   float* total(int b, std::size_t k) {
     std::size_t at = at_of(b).total;
     for (std::size_t i = 0; i < k; ++i) at += mine(b).ranges[i].size();

@@ -380,8 +380,8 @@ class onnx_graph_import {
           name.clear();
     import_nodes(nodes, to, opsets);
   }
-  // Replaces references to attributes of the call by their values; without a value, the attribute
-  // is absent.
+  // Replaces each attribute that refers to an attribute of the function by the value in the call
+  // or, without one, by the function's default; without either, the node gets no such attribute.
   static void resolve(onnx_node_message& node, const onnx_node_message& call,
                       const onnx_function_message& function) {
     std::vector<onnx_attribute_message> made;

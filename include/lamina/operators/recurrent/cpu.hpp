@@ -143,7 +143,8 @@ struct basic_step_product {
       most = (std::max)(most, gemm_scratch_floats<Real>(n, depth, width));
     scratch = pieces.take<Real>(most);
   }
-  /// Packs a weight [depth, width]. run() uses it until the next call.
+  /// Packs a weight [depth, width] into `panels`. run() multiplies by this weight until the next
+  /// call of take().
   void take(const operand& weight) {
     pack(depth, width, weight.row<const Real>(0), weight.stride, panels);
   }

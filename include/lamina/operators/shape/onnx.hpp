@@ -444,7 +444,8 @@ inline void raise_reshape(onnx_import_node& n) {
   if (n.version() < 5) {
     shape = n.integers("shape");
   } else if (n.in(1).constant == nullptr && n.in(1).extents != nullptr) {
-    // A dimension that is not known is copied from X where X has such a one, and else inferred.
+    // An unknown dimension is copied from X if X has an unknown one at the same position, and if it
+    // is the first one or another dimension is already inferred (-1); otherwise it is inferred.
     shape = *n.in(1).extents;
     bool inferred = false;
     for (std::size_t d = 0; d < shape.size(); ++d) {

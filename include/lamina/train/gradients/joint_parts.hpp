@@ -86,7 +86,8 @@ class joint_parts {
   }
   LAMINA_API LAMINA_COLD void fail() noexcept;
 
-  /// Sums the elements of all parts of all processes.
+  /// Adds up the parts of all processes element by element; afterwards each process has the `count`
+  /// sums.
   LAMINA_API LAMINA_COLD void all_reduce_sum(std::size_t count);
   void add_tree(double* numbers, std::size_t stride, std::size_t parts, std::size_t count) const {
     if (add_ == nullptr) return;  // no part of this process has rows: no thread takes the sum

@@ -14,10 +14,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Throws lamina::error for a number that is not an index from 0 to count - 1. If the number is an
-/// element of an operand `of` whose rows are samples, the error is a row_error that names the
-/// number of the sample in the whole mini-batch, and the data layer or variable that contains the
-/// number.
+/// Throws lamina::error for a value that is not an index from 0 to count - 1. If the value is an
+/// element of an operand `of` whose rows are samples, the error is a row_error with the position of
+/// the sample in the whole mini-batch and the name of the data layer or variable that contains the
+/// value.
 [[noreturn]] LAMINA_API_COLD void fail_range(const call_context& c, const char* what,
                                              std::int64_t value, std::int64_t row,
                                              std::int64_t count, const operand& of = {});

@@ -42,8 +42,8 @@ void uniform_random_forward(call_context<Real>& ctx) {
   });
 }
 
-/// Out = normal random numbers, or normal random numbers at most two standard deviations from the
-/// mean.
+/// Out = normal random numbers; for the type truncated_normal, only numbers at most two standard
+/// deviations from the mean.
 template <class Real, random_type Type>
 void gaussian_random_forward(call_context<Real>& ctx) {
   const float mean = static_cast<float>(ctx.attribute("mean"));
