@@ -174,7 +174,7 @@ def self_test():
         assert not list(faults_of("a.hpp", line)), line
     for line in wrong:
         assert len(list(faults_of("a.hpp", "\n" + line))) == 1, line
-    guard = "#include <lamina/core/macros_{}.hpp>"
+    guard = "#include <lamina/core/simd/macros_{}.hpp>"
     hides, shows = guard.format("hidden"), guard.format("shown")
     for lines, count in (([hides, "#include <xsimd/a.hpp>", shows, "#include <vector>"], 0),
                          (["#include <xsimd/a.hpp>"], 1), ([hides, shows, "#include <CLI/a>"], 1),

@@ -83,8 +83,8 @@ def self_test():
     assert [len(turn) for turn in turns] == [2, 2, 1], turns
     assert stages.slice_of(parts, 20, 1)[0] == parts
     reached = stages.reached_units(["include/lamina/train/gradients/tree_sum.hpp"])
-    assert "train.tree_sum" in reached and "core.text" not in reached, reached
-    assert "core.text" in stages.reached_units(["test/precompiled.hpp"])
+    assert "train.gradients.tree_sum" in reached and "core.messages.text" not in reached, reached
+    assert "core.messages.text" in stages.reached_units(["test/precompiled.hpp"])
     parts = stages.reached_parts(stages.tiers().parts, ["docs/cuda.md"])
     assert [part.name for part in parts] == ["pages"], parts
     print("planted faults were found")

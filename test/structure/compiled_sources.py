@@ -271,7 +271,8 @@ def self_test():
         ({"core/simd/intrinsics.hpp": "",
           "layers/layers.hpp": "#include <lamina/core/plain.hpp>\n",
           "core/plain.hpp": "#include <lamina/core/simd/intrinsics.hpp>\n"},
-         ["layers/layers.hpp: includes vectors with LAMINA_COMPILED, by core/plain.hpp -> core/i"]),
+         ["layers/layers.hpp: includes vectors with LAMINA_COMPILED, by core/plain.hpp -> "
+          "core/simd/i"]),
         ({"core/a.hpp": "#include <lamina/io/p.hpp>\n" + a},
          ["cmake/compiled/", "core/a.hpp: reaches", "io/p.hpp: reaches", "model/m.hpp: reaches"]),
     ]  # yapf: disable

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "../io/temporary_folder.hpp"
 #include "io/temporary_folder.hpp"
 #include <catch2/catch.hpp>
 
