@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// custom_optimizer - an optimizer of one's own that gives only `update`, beside two that exist
+// custom_optimizer - a custom optimizer that gives only `update`, beside two that exist
 #include <cstdio>
 
 #include <lamina/lamina.hpp>

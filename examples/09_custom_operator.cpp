@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// custom_operator - a pointwise operator of one's own with its gradient, in a layer of one's own
+// custom_operator - a custom pointwise operator with its gradient, in a custom layer
 #include <cmath>
 #include <cstdio>
 #include <vector>

@@ -30,7 +30,6 @@
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
-#include <lamina/distributed/servers/embedding_by_roles.hpp>
 #include <lamina/distributed/servers/sync_by_roles.hpp>
 
 namespace test {

@@ -32,8 +32,8 @@ constexpr auto create_parameter(const block& main, const param_attr& attr = {},
   }
 }
 
-/// The same parameter without the block, in a layer of one's own that has only its input: `auto w =
-/// create_parameter<float, 64>(x)` is read in the program and block in which x is.
+/// Makes the same parameter in the program of x. A custom layer that has no block, only its input
+/// x, calls `create_parameter<float, 64>(x)`.
 template <element T, int... Dims, class U, class R, int... D>
 constexpr auto create_parameter(variable<U, R, D...> x, const param_attr& attr = {},
                                 int line = __builtin_LINE()) {

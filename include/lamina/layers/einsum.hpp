@@ -70,22 +70,6 @@ constexpr einsum_equation read_einsum(std::string_view text) {
   return e;
 }
 
-/// The dimensions of an operand with these letters for which `keeps` is false.
-template <class F>
-constexpr extents dimensions_where(const index_letters& letters, F keeps) {
-  extents r{};
-  for (int i = 0; i < letters.count; ++i)
-    if (!keeps(letters.at[i])) r.push(i);
-  return r;
-}
-template <class F>
-constexpr index_letters letters_where(const index_letters& letters, F keeps) {
-  index_letters r;
-  for (int i = 0; i < letters.count; ++i)
-    if (keeps(letters.at[i])) r.push(letters.at[i]);
-  return r;
-}
-
 /// Returns the order of the dimensions `from` in which they have the letters `to`.
 constexpr extents order_of(const index_letters& from, const index_letters& to) {
   extents r{};
@@ -213,7 +197,10 @@ constexpr auto einsum_product(X x, Y y, int line) {
 /// operand is summed over them first.
 constexpr extents alone(const index_letters& mine, const index_letters& other,
                         const index_letters& out) {
-  return dimensions_where(mine, [&](char c) { return other.has(c) || out.has(c); });
+  extents r{};
+  for (int i = 0; i < mine.count; ++i)
+    if (!other.has(mine.at[i]) && !out.has(mine.at[i])) r.push(i);
+  return r;
 }
 template <index_letters Letters, extents Gone>
 constexpr index_letters without() {

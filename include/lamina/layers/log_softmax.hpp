@@ -25,10 +25,11 @@ namespace detail {
 
 /// The largest element along Axis, which is kept with extent 1. It is subtracted from x, so that no
 /// exponential overflows. It is limited to finite numbers, because infinity less infinity is NaN.
+/// It needs no gradient, because the result does not depend on what is subtracted.
 template <int Axis, class V>
 constexpr auto kept_largest(V x) {
   constexpr double most = 3.4028234663852886e38;
-  return clip(reduce_max<Axis>(stop_gradient(assign(x)), keep_dim), -most, most);
+  return clip(stop_gradient(reduce_max<Axis>(x, keep_dim)), -most, most);
 }
 /// log(sum e^x) along Axis, which is kept with extent 1, for x without large elements.
 template <int Axis, class V>

@@ -11,15 +11,6 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Options of multi_head_attention. M is the number of keys, L the number of queries.
-struct multi_head_attention_attr {
-  float dropout_rate = 0;   // dropout of the attention weights
-  bool causal = false;      // a query sees the keys up to its own position; M = L
-  mask_variable lengths{};  // int64 [-1, 1]: a query sees this many keys, the first ones
-  mask_variable mask{};     // 1: a query sees a key, 0: not; [-1, M], [L, M] or [-1, L, M]
-  std::string_view name{};
-};
-
 /// scaled_dot_product_attention<Heads>, which projects queries [L, W], keys [M, W] and values [M,
 /// V], and an fc of its result to the width of the queries: [L, W]. Parameters: weights and biases
 /// of queries, keys, values and result; with a name w_0 to w_3 and b_0 to b_3 of that name. Source:
@@ -29,7 +20,7 @@ template <int Heads, class T, class R, int L, int W, class U, class S, int M, in
           class Q, int N, int V>
 constexpr auto multi_head_attention(variable<T, R, L, W> queries, variable<U, S, M, K> keys,
                                     variable<X, Q, N, V> values,
-                                    const options<multi_head_attention_attr, T>& attr = {},
+                                    const options<scaled_dot_product_attention_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   static_assert(check<(Heads > 1), gets<Heads>>,
                 "lamina: multi_head_attention: two heads or more; scaled_dot_product_attention has "
@@ -48,7 +39,7 @@ constexpr auto multi_head_attention(variable<T, R, L, W> queries, variable<U, S,
 /// Attention of x to itself: queries, keys and values are x.
 template <int Heads, class T, class R, int L, int W>
 constexpr auto multi_head_attention(variable<T, R, L, W> x,
-                                    const options<multi_head_attention_attr, T>& attr = {},
+                                    const options<scaled_dot_product_attention_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   return multi_head_attention<Heads>(x, x, x, attr, line);
 }

@@ -39,7 +39,6 @@
 #include <lamina/distributed/mpi/mpi_roll_call.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
-#include <lamina/distributed/servers/embedding_by_roles.hpp>
 #include <lamina/distributed/servers/sync_by_roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 

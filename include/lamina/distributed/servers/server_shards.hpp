@@ -40,7 +40,7 @@ class server_shards {
 
   LAMINA_COLD server_shards(const trained_arrays& of, int servers)
       : shards_(static_cast<std::size_t>(servers)), tables_(shards_.size()) {
-    embedding_by_roles(of);
+    divide_tables(of);
     std::size_t all = 0, at = 0;
     for (int i = 0; i < of.count; ++i)
       if (of.gradients[i] != nullptr) all += of.floats[i] / alignment_floats;
@@ -79,7 +79,7 @@ class server_shards {
   }
 
  private:
-  LAMINA_COLD void embedding_by_roles(const trained_arrays& of) {
+  LAMINA_COLD void divide_tables(const trained_arrays& of) {
     const std::size_t count = tables_.size();
     std::size_t whole = 0;  // number of tables that are not divided
     for (int i = 0; i < of.count; ++i) {

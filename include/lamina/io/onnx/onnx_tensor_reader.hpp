@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/numbers/bfloat16.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/onnx/onnx_model_message.hpp>
 #include <lamina/tensor/tensor.hpp>
@@ -33,19 +35,14 @@ inline float small_float(unsigned bits, int exponent_bits, int fraction_bits, in
   const unsigned fraction = bits & ((1U << fraction_bits) - 1);
   const int exponent = static_cast<int>((bits >> fraction_bits) & ((1U << exponent_bits) - 1));
   const bool negative = ((bits >> (fraction_bits + exponent_bits)) & 1) != 0;
-  const auto scaled = [](double x, int by) {
-    for (; by > 0; --by) x *= 2;
-    for (; by < 0; ++by) x /= 2;
-    return x;
-  };
   double value = 0;
   if (has_infinity && exponent == (1 << exponent_bits) - 1)
     value = fraction == 0 ? std::numeric_limits<double>::infinity()
                           : std::numeric_limits<double>::quiet_NaN();
   else if (exponent == 0)
-    value = scaled(fraction, 1 - bias - fraction_bits);
+    value = std::ldexp(fraction, 1 - bias - fraction_bits);
   else
-    value = scaled((1U << fraction_bits) + fraction, exponent - bias - fraction_bits);
+    value = std::ldexp((1U << fraction_bits) + fraction, exponent - bias - fraction_bits);
   return static_cast<float>(negative ? -value : value);
 }
 
@@ -55,12 +52,8 @@ inline float widened(unsigned bits, int type) {
   switch (type) {
     case 10:  // FLOAT16
       return small_float(bits, 5, 10, 15, true);
-    case 16: {  // BFLOAT16: the upper half of a float
-      const std::uint32_t whole = bits << 16;
-      float value = 0;
-      std::memcpy(&value, &whole, sizeof value);
-      return value;
-    }
+    case 16:  // BFLOAT16
+      return float_of_bfloat16(static_cast<std::uint16_t>(bits));
     case 17:  // FLOAT8E4M3FN
       return (bits & 0x7f) == 0x7f ? nan : small_float(bits, 4, 3, 7, false);
     case 18:  // FLOAT8E4M3FNUZ

@@ -61,9 +61,9 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 
 }  // namespace detail
 
-// The layers below return a bool per element of x. The shape of y must equal the shape of x or a
-// part of it, as for the elementwise layers. In the form with three variables, the third handle
-// refers to the result after the call; it may be the condition of a loop.
+// The layers below return a bool per element. x and y broadcast as in the elementwise layers. In
+// the form with three variables, the third handle refers to the result after the call, which has
+// the shape of x; it may be the condition of a loop.
 
 /// Returns x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>
