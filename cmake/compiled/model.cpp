@@ -61,7 +61,6 @@
 #include <lamina/operators/loss/crf/cpu.hpp>
 #include <lamina/operators/loss/cross_entropy/cpu.hpp>
 #include <lamina/operators/loss/ctc/cpu.hpp>
-#include <lamina/operators/loss/ctc/cpu_align.hpp>
 #include <lamina/operators/loss/in_batch/cpu.hpp>
 #include <lamina/operators/loss/pointwise/cpu.hpp>
 #include <lamina/operators/loss/row/cpu.hpp>
@@ -73,7 +72,6 @@
 #include <lamina/operators/norm/batch_norm/cpu.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/operators/norm/cos_sim/cpu.hpp>
-#include <lamina/operators/norm/group_norm/cpu.hpp>
 #include <lamina/operators/norm/layer_norm/cpu.hpp>
 #include <lamina/operators/norm/lrn/cpu.hpp>
 #include <lamina/operators/norm/norm/cpu.hpp>
@@ -84,17 +82,13 @@
 #include <lamina/operators/random/dropout/cpu.hpp>
 #include <lamina/operators/recurrent/common.hpp>
 #include <lamina/operators/recurrent/gru/cpu.hpp>
-#include <lamina/operators/recurrent/gru_unit/cpu.hpp>
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
 #include <lamina/operators/recurrent/lstm_unit/cpu.hpp>
-#include <lamina/operators/recurrent/lstmp/cpu.hpp>
 #include <lamina/operators/reduce/cumsum/cpu.hpp>
 #include <lamina/operators/reduce/dimensions/cpu.hpp>
-#include <lamina/operators/reduce/mean/cpu.hpp>
 #include <lamina/operators/reduce/squared_l2/cpu.hpp>
 #include <lamina/operators/region/patch/cpu.hpp>
-#include <lamina/operators/region/roi_align/cpu.hpp>
-#include <lamina/operators/region/roi_pool/cpu.hpp>
+#include <lamina/operators/region/roi/cpu.hpp>
 #include <lamina/operators/resize/cpu.hpp>
 #include <lamina/operators/sequence/conv/cpu.hpp>
 #include <lamina/operators/sequence/conv/cpu_row_conv.hpp>

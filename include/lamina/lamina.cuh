@@ -10,7 +10,6 @@
 #include <lamina/lamina.hpp>
 #include <lamina/model/check_nan.hpp>
 #include <lamina/model/device/evaluator_at_device.hpp>
-#include <lamina/train/run_at_device.hpp>
 #include <lamina/train/train_at_device.hpp>
 
 // A CUDA compiler (clang++, nvcc) compiles the kernels together with the program that launches

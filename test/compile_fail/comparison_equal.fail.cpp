@@ -5,7 +5,7 @@
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/elementwise/unary/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -6,7 +6,7 @@
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*int, .*batch, 8>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/norm/group_norm/layer.hpp>
+#include <lamina/operators/norm/layer_norm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,8 +4,8 @@
 // expect-fact: gets_type<.*variable<float, .*once, 1>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
+#include <lamina/operators/sequence/shape/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*variable<float, .*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
+#include <lamina/operators/sequence/shape/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

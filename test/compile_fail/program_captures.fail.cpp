@@ -3,8 +3,8 @@
 // expect-error: static.assert.*program: the record function captures nothing
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

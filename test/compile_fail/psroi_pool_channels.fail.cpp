@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 6, 9, 9>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/region/roi_align/layer.hpp>
+#include <lamina/operators/region/roi/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

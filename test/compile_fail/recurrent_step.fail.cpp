@@ -4,7 +4,7 @@
 // expect-fact: expects_type<.*variable<float, .*batch, 2>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/recurrent/gru_unit/layer.hpp>
+#include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*batch, 6, 9, 9>, .*batch, 4>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/region/roi_pool/layer.hpp>
+#include <lamina/operators/region/roi/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

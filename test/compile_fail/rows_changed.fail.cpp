@@ -6,7 +6,7 @@
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/decode/beam_search/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/embedding/gather/layer.hpp>
 #include <lamina/program/program.hpp>
 

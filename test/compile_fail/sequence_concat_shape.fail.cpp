@@ -5,7 +5,7 @@
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/sequence/shape/layer_concat.hpp>
+#include <lamina/operators/sequence/shape/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/sequence/ids/layer_erase.hpp>
+#include <lamina/operators/sequence/ids/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/sequence/shape/layer_slice.hpp>
+#include <lamina/operators/sequence/shape/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -34,8 +34,7 @@ FAMILIES = [
     ("Activations",
      "`fc`, convolutions and the elementwise layers can apply an activation without "
      "parameters themselves: `{.act = lamina::activation::relu}`.",
-     "activation/simple elementwise/unary "
-     "activation/simple/gelu activation/tunable "
+     "activation/simple elementwise/unary activation/tunable "
      "activation/prelu_maxout glu activation/softmax log_softmax"),
     ("Arithmetic",
      "The operators of C++ are layers too: `x + y`, `x - 1.f`, `2.f * x` and so on.\n\n"
@@ -48,34 +47,31 @@ FAMILIES = [
      "Sums, means and statistics of floats over many rows are computed in double: either each "
      "row is added in double, or groups of a few rows\n"
      "are added in float, and the sums of the groups in double.",
-     "elementwise/binary elementwise/sum/scale elementwise/sum reduce/mean reduce/dimensions "
+     "elementwise/binary elementwise/sum reduce/dimensions "
      "reduce/cumsum reduce/* elementwise/compare"),
     ("Costs",
      "Most of these layers return one number per row or per element. A program returns a single "
      "number as its cost: apply `mean` to the result.",
-     "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/row/bpr loss/pointwise "
-     "loss/row hsigmoid nce loss/in_batch npair_loss losses loss/crf loss/ctc"),
+     "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/pointwise "
+     "loss/row hsigmoid nce loss/in_batch losses loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
      "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
      "elementwise/clip fill "
      "where "
      "metric/classification order/argsort shape/query norm/cos_sim reduce/squared_l2"),
     ("Normalisation and regularisation", "", "norm/batch_norm norm/layer_norm norm/norm "
-     "norm/group_norm norm/lrn rms_norm "
-     "random/dropout"),
+     "norm/lrn rms_norm random/dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
      "conv/conv2d conv1d conv/conv2d_transpose conv/conv3d "
      "pool/pool2d pool/pool3d pool/pool3d/unpool "
-     "resize pixel_shuffle region/roi_pool region/roi_align region/patch residual img_conv_group "
+     "resize pixel_shuffle region/roi region/patch residual img_conv_group "
      "simple_img_conv_pool"),
     ("Sequences", "[Sequences](sequences.md) has the rules of their rows.",
      "sequence/pool sequence/softmax sequence/conv sequence_conv_pool sequence/conv/row_conv "
-     "sequence/expand sequence/expand/expand_as sequence/shape/concat sequence/shape/slice "
-     "sequence/shape/reverse sequence/pad sequence/pad/unpad sequence/pad/mask "
-     "sequence/shape/reshape sequence/ids/enumerate sequence/ids/erase sequence/ids/scatter "
-     "sequence_rows sequence/shape/lod_reset sequence/shape/lod_append"),
+     "sequence/expand sequence/expand/expand_as sequence/shape sequence/pad "
+     "sequence/pad/unpad sequence/pad/mask sequence/ids sequence_rows"),
     ("Recurrent layers", "",
-     "recurrent/lstm recurrent/lstmp recurrent/gru recurrent/gru_unit recurrent/lstm_unit "
+     "recurrent/lstm recurrent/gru recurrent/lstm_unit "
      "recurrent_nets simple_attention scaled_dot_product_attention "
      "multi_head_attention"),
     ("Loops and branches", "[Control flow](control_flow.md) has examples.",
@@ -88,12 +84,12 @@ FAMILIES = [
     ("Any operator",
      "These functions record any operator by its slots and attributes. Programs that are made "
      "from files ([interop](interop.md#a-saved-model-as-c))\nuse them for operators to which no "
-     "other layer corresponds exactly.", "record record_block record_rows"),
+     "other layer corresponds exactly.", "record record_block"),
 ]
 # What the layers are made of, and lists.
 PARTS = set("activation broadcast elementwise/binary/arithmetic control/block "
-     "control/block/hoist_inputs layer_helper layers one_operator recurrent region "
-     "control/rnn row_ids shape window".split())
+     "control/block/hoist_inputs layer_helper layers one_operator recurrent "
+     "control/rnn shape window".split())
 
 BLOCK = re.compile(
     r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"

@@ -22,7 +22,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/metric/auc.hpp>
-#include <lamina/metric/precision.hpp>
+#include <lamina/metric/precision_recall.hpp>
 #include <lamina/metric/weighted_average.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/exponential_moving_average.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // launcher.py compares manifests with the schemas of Kubernetes.
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -92,4 +93,13 @@ TEST_CASE("more hosts than a variable can have are an error") {
   const job j{.image = "i", .trainers = 10000, .name = std::string(40, 'a')};
   CHECK_THROWS_WITH(kubernetes_manifests(j),
                     Catch::Matchers::StartsWith("lamina: launch: trainers and name: expected "));
+}
+
+using lamina::distributed::kubelet_word;
+
+TEST_CASE("each dollar is written twice") {
+  CHECK(kubelet_word("").empty());
+  CHECK(kubelet_word("a b") == "a b");
+  CHECK(kubelet_word("a$$b") == "a$$$$b");
+  CHECK(kubelet_word("$(HOME)$") == "$$(HOME)$$");
 }

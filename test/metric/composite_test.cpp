@@ -6,8 +6,7 @@
 
 #include <lamina/core/messages/error.hpp>
 #include <lamina/metric/composite.hpp>
-#include <lamina/metric/precision.hpp>
-#include <lamina/metric/recall.hpp>
+#include <lamina/metric/precision_recall.hpp>
 
 TEST_CASE("a composite updates, evaluates and resets all of its metrics") {
   lamina::metric::composite both{lamina::metric::precision{}, lamina::metric::recall{}};

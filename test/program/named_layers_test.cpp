@@ -9,7 +9,7 @@
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/executor/fetch_list.hpp>
+#include <lamina/executor/run_options.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/returned_variables.hpp>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/process_group.hpp - an interface to processes that exchange bytes.
+// lamina/distributed/process_group.hpp - an interface to processes that exchange bytes; the
+// exchange of texts and roles between them.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/array_reduction.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/roles.hpp>
@@ -131,5 +134,46 @@ class process_group : public world {
   bool has_communication_thread_;
   engine::aligned_buffer reduced_;
 };
+
+/// Returns the texts of all ranks of a group, in the order of the ranks. All ranks must call it.
+LAMINA_COLD inline std::vector<std::string> texts_of_ranks(process_group& group,
+                                                           const std::string& mine) {
+  const std::size_t ranks = static_cast<std::size_t>(group.size());
+  const std::uint64_t bytes = mine.size();
+  std::vector<std::uint64_t> lengths(ranks);
+  group.gather(&bytes, sizeof bytes, lengths.data());
+  const std::size_t longest =
+      static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
+  std::string padded = mine, joined(longest * ranks, ' ');
+  padded.resize(longest);
+  group.gather(padded.data(), longest, joined.data());
+  std::vector<std::string> all;
+  for (std::size_t r = 0; r < ranks; ++r)
+    all.push_back(joined.substr(r * longest, static_cast<std::size_t>(lengths[r])));
+  return all;
+}
+
+/// Returns the roles of the processes of a group. All processes must call it. Throws lamina::error
+/// in every process if the options do not fit (roles_of) or differ between processes.
+LAMINA_COLD inline process_roles agreed_roles(process_group& all, const session_options& options) {
+  process_roles mine{all.size()};
+  std::string why;
+  try {
+    mine = roles_of(options, all.size());
+  } catch (const error& e) {
+    why = e.what();
+  }
+  const int numbers[] = {why.empty() ? mine.parameter_servers : -1, mine.staleness};
+  constexpr const char* names[] = {"number of parameter servers", "staleness"};
+  std::vector<int> found(2 * static_cast<std::size_t>(all.size()));
+  all.gather(numbers, sizeof numbers, found.data());
+  if (!why.empty()) throw error(why);
+  for (std::size_t k = 2; k < found.size(); ++k)
+    if (found[k] != found[k % 2])
+      throw error(text() << "lamina: distributed: expected the same " << names[k % 2]
+                         << " in each process, found " << found[k % 2] << " in rank 0 and "
+                         << found[k] << " in rank " << k / 2);
+  return mine;
+}
 
 }}}  // namespace lamina::distributed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/executor/call_context.hpp - gives the kernel of an operator its arguments: the variables
-// in its slots and its attributes, by name.
+// in its slots and its attributes, by name. The kernel table maps the operators to their kernels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -412,5 +413,10 @@ class call_context {
 /// A kernel of the reference executor.
 template <class Real>
 using kernel_function = void (*)(call_context<Real>&);
+
+/// Maps the type of an operator to its kernel. The table does not copy the characters of the types,
+/// so they must outlive the table.
+template <class Real>
+using kernel_table = std::map<std::string_view, kernel_function<Real>>;
 
 }}  // namespace lamina

@@ -17,9 +17,9 @@
 #include <lamina/core/place.hpp>
 #include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
-#include <lamina/executor/fetch_list.hpp>
 #include <lamina/executor/library_kernels.hpp>
 #include <lamina/executor/paddle2_kernels.hpp>
+#include <lamina/executor/run_options.hpp>
 #include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 

@@ -35,7 +35,6 @@
 #include <lamina/operators/norm/batch_norm/executor.hpp>
 #include <lamina/operators/norm/cos_sim/executor.hpp>
 #include <lamina/operators/norm/executor.hpp>
-#include <lamina/operators/norm/group_norm/executor.hpp>
 #include <lamina/operators/norm/layer_norm/executor.hpp>
 #include <lamina/operators/norm/lrn/executor.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
@@ -46,17 +45,13 @@
 #include <lamina/operators/random/dropout/executor.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 #include <lamina/operators/recurrent/gru/executor.hpp>
-#include <lamina/operators/recurrent/gru_unit/executor.hpp>
 #include <lamina/operators/recurrent/lstm/executor.hpp>
 #include <lamina/operators/recurrent/lstm_unit/executor.hpp>
-#include <lamina/operators/recurrent/lstmp/executor.hpp>
 #include <lamina/operators/reduce/cumsum/executor.hpp>
 #include <lamina/operators/reduce/dimensions/executor.hpp>
-#include <lamina/operators/reduce/mean/executor.hpp>
 #include <lamina/operators/reduce/squared_l2/executor.hpp>
 #include <lamina/operators/region/patch/executor.hpp>
-#include <lamina/operators/region/roi_align/executor.hpp>
-#include <lamina/operators/region/roi_pool/executor.hpp>
+#include <lamina/operators/region/roi/executor.hpp>
 #include <lamina/operators/resize/executor.hpp>
 #include <lamina/operators/sequence/conv/executor.hpp>
 #include <lamina/operators/sequence/executor.hpp>
@@ -103,8 +98,8 @@ void add_library_kernels(kernel_table<Real>& table) {
   add_sequence_metric_kernels(table);
   add_batch_norm_kernels(table);
   add_cos_sim_kernels(table);
-  add_group_norm_kernels(table);
   add_layer_norm_kernels(table);
+  add_group_norm_kernels(table);
   add_lrn_kernels(table);
   add_norm_kernels(table);
   add_argsort_kernels(table);
@@ -115,15 +110,15 @@ void add_library_kernels(kernel_table<Real>& table) {
   add_gru_kernels(table);
   add_gru_unit_kernels(table);
   add_lstm_kernels(table);
-  add_lstm_unit_kernels(table);
   add_lstmp_kernels(table);
+  add_lstm_unit_kernels(table);
   add_cumsum_kernels(table);
-  add_reduction_kernels(table);
   add_mean_kernels(table);
+  add_reduction_kernels(table);
   add_squared_l2_kernels(table);
   add_patch_kernels(table);
-  add_roi_align_kernels(table);
   add_roi_pool_kernels(table);
+  add_roi_align_kernels(table);
   add_resize_kernels(table);
   add_sequence_conv_kernels(table);
   add_sequence_expand_kernels(table);

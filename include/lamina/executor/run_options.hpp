@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/run_options.hpp - seeds and switches of one run of a program.
+// lamina/executor/run_options.hpp - the feeds, the fetch list, seeds and switches of one run of a
+// program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +10,12 @@
 #include <iosfwd>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lamina/engine/common/process_calls.hpp>
+#include <lamina/program/returned_variables.hpp>
+#include <lamina/program/variable_name.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -39,6 +43,24 @@ struct run_options {
   /// (train/world_calls.hpp). If it is null, only this process runs the program.
   engine::process_calls* processes = nullptr;
   std::ostream* print_to = nullptr;  // output of the print operator; null: std::cerr
+};
+
+/// An element of a fetch list: a variable that a record function returned (returned_variables), or
+/// the name of any variable of block 0. Only the name of a handle is used, so a handle of a program
+/// is also valid for programs that are derived from this program, such as its clone for tests.
+/// Fluid: an element of fetch_list.
+class fetched {
+ public:
+  fetched(const char* name) : name_(name) {}             // NOLINT: a name converts
+  fetched(std::string name) : name_(std::move(name)) {}  // NOLINT: a name converts
+  template <class P, class T, class R, int... D>
+  fetched(returned_variable<P, T, R, D...> v)  // NOLINT: a handle converts
+      : name_(variable_name(P::view(), v.id)) {}
+
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
 };
 
 }}  // namespace lamina

@@ -19,7 +19,7 @@
 
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
-#include <lamina/distributed/task_of_shell.hpp>
+#include <lamina/distributed/launched_processes.hpp>
 #include <lamina/launch/container_image.hpp>
 #include <lamina/launch/containerfile.hpp>
 #include <lamina/launch/image_context.hpp>
@@ -29,7 +29,6 @@
 #include <lamina/launch/kubernetes_submission.hpp>
 #include <lamina/launch/launch_error.hpp>
 #include <lamina/launch/launch_flags.hpp>
-#include <lamina/launch/restarts.hpp>
 #include <lamina/launch/run_command.hpp>
 #include <lamina/launch/shared_libraries.hpp>
 #include <lamina/launch/shell_word.hpp>

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,19 @@
 
 #include <lamina/core/messages/text.hpp>
 #include <lamina/launch/job.hpp>
-#include <lamina/launch/kubelet_word.hpp>
 #include <lamina/launch/started_words.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
+
+/// Escapes a word for the command, the arguments or a variable of a container. The kubelet replaces
+/// `$(NAME)` by the value of a variable and `$$` by `$`, and it corrupts a byte above 127 that
+/// follows a single `$`; so each `$` is written as `$$`. Values from a secret or a ConfigMap are
+/// not expanded.
+LAMINA_COLD inline std::string kubelet_word(std::string_view word) {
+  std::string written;
+  for (const char c : word) written += c == '$' ? std::string("$$") : std::string(1, c);
+  return written;
+}
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/launch/run_command.hpp - runs commands of the operating system.
+// lamina/launch/run_command.hpp - runs commands of the operating system, and restarts them after a
+// failure.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -196,6 +198,23 @@ LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
 /// Does the same with a text as the command's input.
 LAMINA_COLD inline int run_command(const std::vector<std::string>& words, std::string_view input) {
   return run_command(words, {.input = input});
+}
+
+/// Runs a command, and restarts it after each failure, at most `retries` times; returns the last
+/// exit code. It does not restart the command after the exit codes 64 (usage) and 65 (data),
+/// because another try would fail again, nor after a signal that ends this process. Throws
+/// lamina::error if the command does not exist.
+LAMINA_COLD inline int run_with_restarts(const std::vector<std::string>& words, int retries) {
+  for (int start = 0;; ++start) {
+    const int code = run_command(words, {.input = {}, .keeps_input = true});
+    if (code == 0 || code == 64 || code == 65 || start >= retries ||
+        detail::forwarded_signals::received != 0)
+      return code;
+    std::fprintf(stderr,
+                 "lamina: launch: %s ended with exit code %d and is started again (%d of %d)\n",
+                 words[0].c_str(), code, start + 1, retries);
+    std::fflush(stderr);
+  }
 }
 
 }}}  // namespace lamina::distributed

@@ -7,7 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
-#include <lamina/operators/fill/definition_like.hpp>
+#include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/shape/join/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 

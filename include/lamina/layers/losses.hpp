@@ -15,7 +15,7 @@
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/loss/row/layer.hpp>
 #include <lamina/operators/norm/cos_sim/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/reduce/squared_l2/layer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {

@@ -12,7 +12,7 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/elementwise/clip/layer.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/random/distribution/layer.hpp>

@@ -10,7 +10,7 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/compare/layer.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/random/distribution/layer.hpp>
 

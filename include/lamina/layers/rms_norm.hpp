@@ -8,7 +8,7 @@
 
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 

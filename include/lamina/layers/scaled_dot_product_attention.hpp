@@ -10,7 +10,7 @@
 #include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>

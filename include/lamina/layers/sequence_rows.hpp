@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/sequence_rows.hpp - changes the row domains in the types of variables, for sequence
-// layers.
+// lamina/layers/sequence_rows.hpp - checks and changes the row domains in the types of variables,
+// for sequence layers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -40,5 +40,14 @@ using parent_rows = typename detail::parent_rows_of<R>::type;
 /// The handle type V, with row domain R in place of the row domain of V.
 template <class R, class V>
 using with_rows = typename detail::with_rows_of<R, V>::type;
+
+/// Whether V is the type of a variable with one id per row, that is, of shape [-1, 1] and type
+/// int64 or int32.
+template <class V>
+inline constexpr bool one_id_a_row = false;
+template <class R>
+inline constexpr bool one_id_a_row<variable<std::int64_t, R, 1>> = true;
+template <class R>
+inline constexpr bool one_id_a_row<variable<std::int32_t, R, 1>> = true;
 
 }}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>

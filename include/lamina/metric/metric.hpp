@@ -12,6 +12,5 @@
 #include <lamina/metric/composite.hpp>
 #include <lamina/metric/confusion_matrix.hpp>
 #include <lamina/metric/edit_distance.hpp>
-#include <lamina/metric/precision.hpp>
-#include <lamina/metric/recall.hpp>
+#include <lamina/metric/precision_recall.hpp>
 #include <lamina/metric/weighted_average.hpp>

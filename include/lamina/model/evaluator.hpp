@@ -15,7 +15,6 @@
 #include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/evaluation/refused_evaluator.hpp>
 #include <lamina/model/evaluation/run_result.hpp>
-#include <lamina/model/evaluation/sequence_view.hpp>
 #include <lamina/model/evaluation/test_sums.hpp>
 #include <lamina/model/feeding/feed.hpp>
 #include <lamina/model/feeding/feeder.hpp>

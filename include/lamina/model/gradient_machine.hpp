@@ -14,7 +14,6 @@
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/transform/append_backward.hpp>
-#include <lamina/transform/second_gradient_check.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -29,7 +29,6 @@
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
-#include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/operators/loss/crf/definition.hpp>
@@ -44,7 +43,6 @@
 #include <lamina/operators/metric/sequence/definition.hpp>
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
-#include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 #include <lamina/operators/norm/lrn/definition.hpp>
 #include <lamina/operators/norm/norm/definition.hpp>
@@ -57,18 +55,14 @@
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
-#include <lamina/operators/recurrent/gru_unit/definition.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/definition.hpp>
-#include <lamina/operators/recurrent/lstmp/definition.hpp>
 #include <lamina/operators/reduce/cumsum/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
-#include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
-#include <lamina/operators/region/roi_align/definition.hpp>
-#include <lamina/operators/region/roi_pool/definition.hpp>
+#include <lamina/operators/region/roi/definition.hpp>
 #include <lamina/operators/resize/definition.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
@@ -110,7 +104,6 @@ void for_each_operator_list(F&& f) {
   f(operators::embedding_gather_operators{});
   f(operators::embedding_lookup_table_operators{});
   f(operators::fill_operators{});
-  f(operators::fill_like_operators{});
   f(operators::loss_crf_operators{});
   f(operators::loss_cross_entropy_operators{});
   f(operators::loss_ctc_operators{});
@@ -123,7 +116,6 @@ void for_each_operator_list(F&& f) {
   f(operators::metric_sequence_operators{});
   f(operators::norm_batch_norm_operators{});
   f(operators::norm_cos_sim_operators{});
-  f(operators::norm_group_norm_operators{});
   f(operators::norm_layer_norm_operators{});
   f(operators::norm_lrn_operators{});
   f(operators::norm_norm_operators{});
@@ -133,17 +125,13 @@ void for_each_operator_list(F&& f) {
   f(operators::random_distribution_operators{});
   f(operators::random_dropout_operators{});
   f(operators::recurrent_gru_operators{});
-  f(operators::recurrent_gru_unit_operators{});
   f(operators::recurrent_lstm_operators{});
   f(operators::recurrent_lstm_unit_operators{});
-  f(operators::recurrent_lstmp_operators{});
   f(operators::reduce_cumsum_operators{});
   f(operators::reduce_dimensions_operators{});
-  f(operators::reduce_mean_operators{});
   f(operators::reduce_squared_l2_operators{});
   f(operators::region_patch_operators{});
-  f(operators::region_roi_align_operators{});
-  f(operators::region_roi_pool_operators{});
+  f(operators::region_roi_operators{});
   f(operators::resize_operators{});
   f(operators::sequence_conv_operators{});
   f(operators::sequence_expand_operators{});

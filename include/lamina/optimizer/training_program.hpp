@@ -7,7 +7,6 @@
 
 #include <lamina/optimizer/update_operator.hpp>
 #include <lamina/transform/append_backward.hpp>
-#include <lamina/transform/second_gradient_check.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

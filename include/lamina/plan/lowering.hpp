@@ -19,7 +19,7 @@
 #include <lamina/operators/matrix/mul/lowering.hpp>
 #include <lamina/operators/norm/batch_norm/lowering.hpp>
 #include <lamina/operators/pool/pool2d/lowering.hpp>
-#include <lamina/operators/reduce/mean/lowering.hpp>
+#include <lamina/operators/reduce/dimensions/lowering.hpp>
 #include <lamina/operators/sequence/conv/lowering.hpp>
 #include <lamina/operators/update/lowering.hpp>
 #include <lamina/plan/lowering/call.hpp>

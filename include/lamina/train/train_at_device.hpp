@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/train_at_device.hpp - training on the CPU or on a CUDA device, as the options say.
+// lamina/train/train_at_device.hpp - training, and programs that are training loops, on the CPU or
+// on a CUDA device, as the options say.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,6 +9,7 @@
 
 #include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/train/device/device_run.hpp>
 #include <lamina/train/device/device_trainer.hpp>
 #include <lamina/train/train.hpp>
 #include <lamina/train/trainer.hpp>
@@ -55,6 +57,23 @@ train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
   if (options.place.kind == place_kind::cpu)
     return train_at(host_places{}, opt, m, batches, options);
   return train_at(cuda::place{options.place.number}, opt, m, batches, options.with_defaults());
+}
+
+/// Runs on a device. Throws lamina::error if there is no device or driver.
+template <class Arithmetic, program_type P, class Reader>
+run_summary run_at(const cuda::place<Arithmetic>& at, model<P>& trained, Reader& batches,
+                   const run_program_options& options) {
+  engine::cuda::place_backend<Arithmetic> device(at.number);
+  return run_by(device, trained, batches, options);
+}
+
+/// Runs on the CPU or on a device, as selected by the options.
+template <program_type P, class Reader>
+run_summary run_at(all_places, model<P>& trained, Reader& batches,
+                   const run_program_options& options) {
+  if (options.place.kind == place_kind::cpu)
+    return run_at(host_places{}, trained, batches, options);
+  return run_at(cuda::place{options.place.number}, trained, batches, options);
 }
 
 }}  // namespace lamina

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/append_backward.hpp - adds the gradients of the cost to a program. Fluid:
-// append_backward.
+// lamina/transform/append_backward.hpp - adds the gradients of the cost to a program, and finds
+// gradient operators that have no gradient. Fluid: append_backward.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <utility>
+
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/block_gradients.hpp>
-#include <lamina/transform/second_gradient_check.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -65,6 +66,21 @@ struct with_backward : program_base<with_backward<P, Data>> {
   static constexpr program_desc desc = changed<P::desc, &detail::add_gradients<Data>>();
 };
 
+/// `found` says whether the cost of program P depends on a gradient operator without a gradient,
+/// and `name` is the name of this operator. P must contain the gradients of its cost, because
+/// append_backward stores the fault that is read here.
+template <program_type P>
+struct second_gradient_check {
+  static constexpr bool found = P::desc.fault.kind == fault_kind::second_gradient;
+  template <int... Index>
+  static auto letters(std::integer_sequence<int, Index...>)
+      -> named<P::desc.characters[P::desc.fault.name + Index]...>;
+  /// The operator's name as a type with one template argument per letter, so that the compiler's
+  /// error message shows it.
+  using name = decltype(letters(std::make_integer_sequence < int,
+                                found ? P::desc.fault.name_length : 0 > {}));
+};
+
 namespace transform {
 
 /// Appends the gradients of the cost with respect to every trainable parameter: Fluid's `*_grad`
@@ -90,4 +106,5 @@ constexpr with_backward<P, true> append_backward_to_data(P) {
 }
 
 }  // namespace transform
+
 }}  // namespace lamina

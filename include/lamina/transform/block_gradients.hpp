@@ -25,7 +25,7 @@
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
-#include <lamina/operators/fill/definition_like.hpp>
+#include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/transform/unchanged_parameters.hpp>

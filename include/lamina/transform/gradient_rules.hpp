@@ -25,7 +25,6 @@
 #include <lamina/operators/pool/pool3d/definition.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
-#include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 #include <lamina/transform/gradient_writer.hpp>

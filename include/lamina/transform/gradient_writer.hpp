@@ -8,7 +8,7 @@
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
-#include <lamina/operators/fill/definition_like.hpp>
+#include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/gradient.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {

@@ -6,7 +6,7 @@
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/train/events/early_stopping.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 #include <lamina/layers/data.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 
 namespace layer = lamina::layer;
 

@@ -9,7 +9,7 @@
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 
 namespace layer = lamina::layer;
 

@@ -7,7 +7,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/reader/batch.hpp>
 
 namespace layer = lamina::layer;

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*trainer: expected a model, trainer t.model, adam., found a program
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/train/trainer.hpp>
 

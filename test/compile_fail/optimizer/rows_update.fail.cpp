@@ -6,7 +6,7 @@
 
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/embedding/lookup_table/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/optimizer/ftrl.hpp>
 #include <lamina/train/train.hpp>
 

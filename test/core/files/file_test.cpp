@@ -22,9 +22,9 @@
 #include <zlib.h>
 
 #include <lamina/core/files/file.hpp>
+#include <lamina/io/inference_model.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
-#include <lamina/io/persistables.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/model.hpp>

@@ -8,8 +8,8 @@
 #include "operators/loss/in_batch_rows.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/layers/npair_loss.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/operators/loss/in_batch/layer.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/train/trainer.hpp>
 

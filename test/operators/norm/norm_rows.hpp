@@ -5,7 +5,7 @@
 #include <laws/operator_row.hpp>
 
 #include <lamina/operators/norm/batch_norm/layer.hpp>
-#include <lamina/operators/norm/group_norm/layer.hpp>
+#include <lamina/operators/norm/layer_norm/layer.hpp>
 #include <lamina/operators/norm/lrn/layer.hpp>
 
 namespace rows {

@@ -5,8 +5,7 @@
 #include <laws/operator_row.hpp>
 
 #include <lamina/operators/region/patch/layer.hpp>
-#include <lamina/operators/region/roi_align/layer.hpp>
-#include <lamina/operators/region/roi_pool/layer.hpp>
+#include <lamina/operators/region/roi/layer.hpp>
 
 namespace rows {
 

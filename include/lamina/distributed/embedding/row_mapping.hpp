@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/distributed/embedding/row_mapping.hpp - sparse memory for a process's rows of large
-// tables.
+// tables, and a function that returns pages to the system.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
 #include <unistd.h>
+
 #define LAMINA_HAS_MMAP 1
 #else
 #define LAMINA_HAS_MMAP 0
@@ -113,5 +115,17 @@ class row_mapping {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// Returns the memory of the whole pages within [first, end) to the system; their contents are
+/// lost. The pages can still be read and written afterwards. Does nothing on systems without such a
+/// call.
+inline void release_pages([[maybe_unused]] float* first, [[maybe_unused]] float* end) noexcept {
+#if defined(__linux__)
+  const std::uintptr_t page = row_mapping::page();
+  const std::uintptr_t a = (reinterpret_cast<std::uintptr_t>(first) + page - 1) / page * page,
+                       b = reinterpret_cast<std::uintptr_t>(end) / page * page;
+  if (b > a) (void)::madvise(reinterpret_cast<void*>(a), b - a, MADV_DONTNEED);
+#endif
+}
 
 }}}  // namespace lamina::distributed

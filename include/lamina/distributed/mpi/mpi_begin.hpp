@@ -5,9 +5,9 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/messages/error.hpp>
+#include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/mpi/mpi_exit.hpp>
 #include <lamina/distributed/mpi/mpi_requests.hpp>  // includes mpi.h
-#include <lamina/distributed/task_of_shell.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

@@ -24,7 +24,6 @@
 
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
-#include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/mpi/bound_cores.hpp>
 #include <lamina/distributed/mpi/gathered_pieces.hpp>
@@ -32,7 +31,6 @@
 #include <lamina/distributed/mpi/mpi_end.hpp>
 #include <lamina/distributed/mpi/mpi_exit.hpp>
 #include <lamina/distributed/mpi/mpi_farewell.hpp>
-#include <lamina/distributed/mpi/mpi_hosts.hpp>
 #include <lamina/distributed/mpi/mpi_numbers.hpp>
 #include <lamina/distributed/mpi/mpi_packets.hpp>
 #include <lamina/distributed/mpi/mpi_requests.hpp>  // includes mpi.h

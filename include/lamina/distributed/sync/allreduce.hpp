@@ -17,12 +17,11 @@
 #include <lamina/core/files/checksum.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/distributed/embedding/row_mapping.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/sync/bucket_exchange.hpp>
 #include <lamina/distributed/sync/bucket_memory.hpp>
-#include <lamina/distributed/sync/release_pages.hpp>
 #include <lamina/distributed/sync/rows_exchange.hpp>
-#include <lamina/distributed/sync/texts_of_ranks.hpp>
 #include <lamina/optimizer/option_text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

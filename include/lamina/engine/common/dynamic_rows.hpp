@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/common/operator_call.hpp>
-#include <lamina/engine/common/sequence_rows.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 

@@ -19,8 +19,8 @@
 #include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/array_pool.hpp>
 #include <lamina/engine/common/block_schedule.hpp>
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/common/frame_memory.hpp>
-#include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/program/names.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluation/activation_view.hpp - a view of a variable in a machine's memory.
+// lamina/model/evaluation/activation_view.hpp - views of a variable in a machine's memory, and of
+// the sequences in its rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,6 +8,8 @@
 #include <array>
 #include <cstddef>
 
+#include <lamina/core/arrays/checked_index.hpp>
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/names/cpp_type_of.hpp>
 #include <lamina/model/names/program_names.hpp>
@@ -45,5 +48,20 @@ auto activation_view(Machine& m) {
       reinterpret_cast<const T*>(m.template address<V>()), shape,
       apart ? static_cast<std::size_t>(layout_of_variable<P, V>.stride) : inner);
 }
+
+/// The result of `sequences<"name">()`. Sequence i consists of the rows from begin(i) up to, but
+/// not including, end(i). An index outside of [0, count) throws lamina::error, unless NDEBUG is
+/// defined.
+struct sequence_view : engine::sequence_rows {
+  int begin(int i) const { return sequence_rows::begin(checked(i)); }
+  int end(int i) const { return sequence_rows::end(checked(i)); }
+  int length(int i) const { return sequence_rows::length(checked(i)); }
+
+ private:
+  int checked(int i) const {
+    return static_cast<int>(
+        detail::checked_index("sequences", 0, i, static_cast<std::size_t>(count)));
+  }
+};
 
 }}  // namespace lamina

@@ -11,7 +11,6 @@
 #include <lamina/model/evaluation/activation_view.hpp>
 #include <lamina/model/evaluation/evaluator_options.hpp>
 #include <lamina/model/evaluation/run_result.hpp>
-#include <lamina/model/evaluation/sequence_view.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

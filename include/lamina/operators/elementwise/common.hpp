@@ -13,7 +13,7 @@
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
-#include <lamina/operators/fill/definition_like.hpp>
+#include <lamina/operators/fill/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 

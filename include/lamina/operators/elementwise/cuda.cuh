@@ -12,7 +12,7 @@
 #include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/engine/cuda/device/serial_backend.hpp>
+#include <lamina/engine/cuda/body/team.cuh>
 #include <lamina/operators/elementwise/common.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

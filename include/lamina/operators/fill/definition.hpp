@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/fill/definition.hpp - operators whose results are constants: fill_constant,
-// assign_value.
+// assign_value, fill_zeros_like.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/operator_definition.hpp>
+#include <lamina/operators/pointwise.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -49,6 +50,16 @@ struct assign_value : operator_definition {
        {"int32_values", attribute_type::integers}}};
 };
 
-using fill_operators = operator_list<data, fill_constant, assign_value>;
+/// Out = zeros in the shape of X. Fluid: fill_zeros_like.
+struct fill_zeros_like : pointwise {
+  static constexpr const char* type = "fill_zeros_like";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T) {
+    return T(0);
+  }
+};
+
+using fill_operators = operator_list<data, fill_constant, assign_value, fill_zeros_like>;
 
 }}}  // namespace lamina::operators

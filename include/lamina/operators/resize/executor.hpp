@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

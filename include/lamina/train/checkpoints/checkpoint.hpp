@@ -21,7 +21,7 @@
 #include <lamina/core/messages/text.hpp>
 #include <lamina/model/parameters/stored_arrays.hpp>
 #include <lamina/model/parameters/tensor_file.hpp>
-#include <lamina/optimizer/checkpoint_directory.hpp>
+#include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoints/training_position.hpp>
 #include <lamina/train/world.hpp>
 

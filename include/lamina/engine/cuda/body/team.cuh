@@ -148,4 +148,16 @@ LAMINA_INLINE LAMINA_FN T smallest_of(const Team& team, T x) {
   return team.reduce(x, take_smaller{});
 }
 
+/// A backend over host memory with only the functions that kernels of single numbers need.
+struct serial_backend {
+  template <class Body>
+  void lines(const typename Body::arguments& a) {
+    if (a.lines > 0) Body::run(a, serial_team{});
+  }
+  template <class Body>
+  void elements(const typename Body::arguments& a) {
+    for (int i = 0; i < a.count; ++i) Body::run(a, i);
+  }
+};
+
 }}}  // namespace lamina::engine::cuda

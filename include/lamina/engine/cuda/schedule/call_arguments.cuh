@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/schedule/call_arguments.cuh - the arguments that the kernel of an unfused
-// operator gets by value: arrays, numbers, and the word in which it reports an index that is out of
-// range.
+// operator gets by value: arrays, numbers, the seed of random numbers, and the word in which it
+// reports an index that is out of range.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/numbers/number_cast.hpp>
-#include <lamina/engine/cuda/body/random_source.cuh>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/engine/cuda/body/team.cuh>
 
 #if !defined(__CUDA_ARCH__)
@@ -19,6 +19,14 @@
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
+
+/// The seed and the stream of an operator's random numbers, which are the same as on the CPU.
+struct random_source {
+  std::uint64_t own_seed, stream;
+  const std::uint64_t* run_seed;  // in device memory; null: use own_seed
+
+  LAMINA_FN std::uint64_t seed() const { return run_seed != nullptr ? *run_seed : own_seed; }
+};
 
 template <class To, bool Wraps, class T>
 LAMINA_FN inline To converted(T x) {

@@ -11,7 +11,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/common/call_error.hpp>
-#include <lamina/engine/common/row_allocator.hpp>
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/cuda/schedule/call_arguments.cuh>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

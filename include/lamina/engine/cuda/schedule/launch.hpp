@@ -17,7 +17,7 @@
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/loop_weight_gradient.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
-#include <lamina/engine/cuda/device/serial_backend.hpp>
+#include <lamina/engine/cuda/body/team.cuh>
 #include <lamina/engine/cuda/memory/copy.cuh>
 #include <lamina/engine/cuda/schedule/call_kernels.cuh>
 #include <lamina/engine/cuda/schedule/group_kernel.hpp>

@@ -12,7 +12,7 @@
 
 #include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/engine/common/process_calls.hpp>
-#include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include <lamina/core/messages/text.hpp>
-#include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

@@ -6,8 +6,8 @@
 
 #include <tuple>
 
-#include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/operators/elementwise/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

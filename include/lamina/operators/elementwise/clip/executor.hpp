@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

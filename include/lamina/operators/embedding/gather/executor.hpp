@@ -9,8 +9,8 @@
 #include <set>
 
 #include <lamina/core/numbers/wrapping.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/layers/one_operator.hpp>
-#include <lamina/layers/row_ids.hpp>
+#include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/embedding/gather/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/loss/ctc/cpu.hpp - warpctc: the cost of a label sequence whose positions in the
-// input are unknown.
+// input are unknown; ctc_align: turns a path into its labels.
 //
 // Sums over paths are computed as logarithms; a SIMD vector holds several states.
 #pragma once
@@ -21,6 +21,7 @@
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/ctc/common.hpp>
+#include <lamina/operators/sequence/ids/cpu.hpp>
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -298,6 +299,28 @@ void call_kernel<gradient_of<operators::warpctc>>::run(const call_context& c) {
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::warpctc>>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::warpctc>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
+
+template <>
+struct call_kernel<operators::ctc_align> {
+  template <class Real = float>
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<operators::ctc_align>::run(const call_context& c) {
+  const int blank = c.integer(0);
+  const bool merges = c.flag(1);
+  detail::keep_rows(c, [=](const operand& x, int r, int first) {
+    const std::int64_t id = integer_in(x, r, 0);
+    return id != blank && !(merges && r > first && id == integer_in(x, r - 1, 0));
+  });
+}
+LAMINA_INSTANCE(void call_kernel<operators::ctc_align>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::ctc_align>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/loss/ctc/cuda.cuh - warpctc: a team of threads computes a sequence row by row,
-// and each thread computes some of the states.
+// and each thread computes some of the states; ctc_align: turns a path into its labels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,10 @@
 #include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
+#include <lamina/operators/sequence/ids/cuda.cuh>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
@@ -311,6 +313,23 @@ struct call_kernel<gradient_of<operators::warpctc>> {
     a.lines = a.rows.count;
     a.width = a.classes;
     if (a.lines > 0) b.template lines<team_lines<detail::ctc_grad_lines>>(a);
+  }
+};
+
+template <>
+struct call_kernel<operators::ctc_align> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_context& c) {
+    const int blank = c.integer(0);
+    const bool merges = c.flag(1);
+    detail::keep_rows(b, c, [=](const auto& id, int row, int first) {
+      return id(row) != blank && !(merges && row > first && id(row) == id(row - 1));
+    });
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return row_order::scratch(c);
   }
 };
 

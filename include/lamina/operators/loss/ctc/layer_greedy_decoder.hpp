@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/layers/row_ids.hpp>
+#include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/layer.hpp - in_batch_cross_entropy: classifies each row of a
-// mini-batch among all rows of the mini-batch.
+// lamina/operators/loss/in_batch/layer.hpp - in_batch_cross_entropy, which classifies each row of a
+// mini-batch among all rows of the mini-batch, and npair_loss.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/messages/check.hpp>
+#include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/sum/layer.hpp>
+#include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/loss/in_batch/definition.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
@@ -75,6 +80,26 @@ constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E..
     return detail::in_batch_cost(x, y.id, label.id, attr.name);
   else
     return variable<float, batch, 1>{x.builder, 0};
+}
+
+/// Options of npair_loss.
+struct npair_loss_attr {
+  float l2_reg = 0.002f;
+  std::string_view name{};
+};
+
+/// The cost of one mini-batch of pairs, a scalar: the mean over the rows of
+/// in_batch_cross_entropy(anchor, positive, labels), plus 0.25 l2_reg times the mean of
+/// |anchor_i|^2 + |positive_i|^2. The cost of a row depends on all rows of the mini-batch, so only
+/// one thread can train a program with this cost. Source: Sohn 2016. Fluid: layers.npair_loss.
+template <class X, class Y, class L>
+constexpr auto npair_loss(X anchor, Y positive, L labels,
+                          const options<npair_loss_attr, X>& attr = {},
+                          int line = __builtin_LINE()) {
+  anchor.builder->require_option(attr.l2_reg >= 0, line, "npair_loss: l2_reg >= 0");
+  const auto each = in_batch_cross_entropy(anchor, positive, labels, {}, line);
+  const auto size = reduce_sum<1>(square(anchor)) + reduce_sum<1>(square(positive));
+  return elementwise_add(mean(each), scale(mean(size), 0.25f * attr.l2_reg), {.name = attr.name});
 }
 
 }}}  // namespace lamina::layer

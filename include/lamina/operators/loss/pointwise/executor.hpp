@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

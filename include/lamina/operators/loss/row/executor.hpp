@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include <lamina/core/numbers/math.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/loss/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

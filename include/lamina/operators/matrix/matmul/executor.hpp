@@ -9,8 +9,8 @@
 #include <cmath>
 #include <vector>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

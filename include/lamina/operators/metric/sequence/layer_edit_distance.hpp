@@ -7,7 +7,7 @@
 
 #include <tuple>
 
-#include <lamina/layers/row_ids.hpp>
+#include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {

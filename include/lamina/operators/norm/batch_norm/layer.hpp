@@ -7,7 +7,7 @@
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/batch_norm/definition.hpp>
-#include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

@@ -11,7 +11,6 @@
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
@@ -265,5 +264,17 @@ struct call_kernel<operators::layer_norm> : detail::normalise_kernel<operators::
 template <>
 struct call_kernel<gradient_of<operators::layer_norm>>
     : detail::normalise_gradient_kernel<operators::layer_norm> {};
+
+template <>
+struct call_kernel<operators::group_norm> : detail::normalise_kernel<operators::group_norm> {};
+template <>
+struct call_kernel<operators::instance_norm> : detail::normalise_kernel<operators::instance_norm> {
+};
+template <>
+struct call_kernel<gradient_of<operators::group_norm>>
+    : detail::normalise_gradient_kernel<operators::group_norm> {};
+template <>
+struct call_kernel<gradient_of<operators::instance_norm>>
+    : detail::normalise_gradient_kernel<operators::instance_norm> {};
 
 }}}  // namespace lamina::engine::cuda

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <lamina/core/numbers/extremes.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 

@@ -6,8 +6,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/numbers/random.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/fill/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

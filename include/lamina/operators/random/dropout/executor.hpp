@@ -5,8 +5,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/numbers/random.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 

@@ -140,4 +140,9 @@ struct call_kernel<operators::gru> : detail::gru_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<operators::gru>> : detail::gru_gradient_kernel<false> {};
 
+template <>
+struct call_kernel<operators::gru_unit> : detail::gru_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<operators::gru_unit>> : detail::gru_gradient_kernel<true> {};
+
 }}}  // namespace lamina::engine::cuda

@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
@@ -186,6 +186,12 @@ template <class Real>
 void add_lstm_kernels(kernel_table<Real>& table) {
   table["lstm"] = lstm_forward<Real>;
   table["lstm_grad"] = lstm_gradient<Real>;
+}
+
+template <class Real>
+void add_lstmp_kernels(kernel_table<Real>& table) {
+  table["lstmp"] = lstm_forward<Real>;
+  table["lstmp_grad"] = lstm_gradient<Real>;
 }
 
 }}}  // namespace lamina::kernel

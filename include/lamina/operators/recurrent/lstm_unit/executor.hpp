@@ -4,8 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cuda.cuh - the kernels of reduce_*: sums, means, products,
-// maxima and minima along dimensions. A team of threads computes each result. The order of the
-// terms is fixed, so that the result is the same in each run.
+// lamina/operators/reduce/dimensions/cuda.cuh - the kernels of mean, the mean of all elements, and
+// reduce_*: sums, means, products, maxima and minima along dimensions. A team of threads computes
+// each result. The order of the terms is fixed, so that the result is the same in each run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,10 +11,40 @@
 
 #include <lamina/core/numbers/whole_sum.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/body/element_sum.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
+
+namespace detail {
+
+/// Computes Out = the sum of F(x) over all elements x of X, in double; with Mean, the sum divided
+/// by the number of elements.
+template <class F, bool Mean>
+struct all_reduce_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_context& c) {
+    const operand x = c.input(0);
+    require_float(c, x);
+    const int n = x.rows * x.columns;
+    const scaled_sum to{c.output(0).row<float>(0), Mean && n > 0 ? 1.0 / n : 1.0};
+    sum_terms(b, n, element_terms<F>{x.row<const float>(0), x.stride, divider(x.columns)}, to,
+              c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand x = c.input(0);
+    return sum_scratch<element_terms<F>, scaled_sum, Backend>(x.rows * x.columns);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<operators::mean> : detail::all_reduce_kernel<element_itself, true> {};
 
 namespace detail {
 

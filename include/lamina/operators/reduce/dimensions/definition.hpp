@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/definition.hpp - reduce_*: sums, means, products, maxima and
-// minima along dimensions.
+// lamina/operators/reduce/dimensions/definition.hpp - mean, the mean of all elements, and reduce_*:
+// sums, means, products, maxima and minima along dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,6 +8,18 @@
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
+
+/// Out = the sum of all elements of X divided by their number, shape [1]. If X has no rows, Out is
+/// 0, so that the cost of a branch without rows is 0. In Fluid, it is 0 / 0 = NaN. Fluid: mean.
+struct mean : operator_definition {
+  static constexpr const char* type = "mean";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto rows = row_rule::summed;
+  static constexpr auto linear = linearity::linear;
+  static constexpr auto reduces = row_reduction::mean;
+};
 
 /// Base of the operators that reduce the dimensions `dim` of X, or all dimensions if reduce_all is
 /// true. Dimension 0 is the rows, if X has rows; negative dimensions count from the end. With
@@ -72,7 +84,7 @@ struct reduce_any : reduction {
   static constexpr std::uint32_t differentiable = 0;
 };
 
-using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
-                                                  reduce_prod, reduce_all, reduce_any>;
+using reduce_dimensions_operators = operator_list<mean, reduce_sum, reduce_mean, reduce_max,
+                                                  reduce_min, reduce_prod, reduce_all, reduce_any>;
 
 }}}  // namespace lamina::operators

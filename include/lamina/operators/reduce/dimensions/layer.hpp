@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/layer.hpp - reduce_*: sums, means, products, maxima and minima
-// along dimensions.
+// lamina/operators/reduce/dimensions/layer.hpp - mean, the mean of all elements, and reduce_*:
+// sums, means, products, maxima and minima along dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
+
+/// Options of mean.
+struct mean_attr {
+  std::string_view name{};
+};
+
+/// Returns the mean of all elements of `x`, shape [1]. Fluid: layers.mean.
+template <class T, class R, int... D>
+constexpr variable<T, once, 1> mean(variable<T, R, D...> x,
+                                    const options<mean_attr, T>& attr = {}) {
+  layer_helper layer(*x.builder, "mean", attr.name);
+  const auto y = layer.template output<variable<T, once, 1>>();
+  x.builder->add_operator(schema_of<operators::mean>(), {x.id}, {y.id});
+  return layer.returns(y);
+}
 
 /// Options of the reductions.
 struct reduce_attr {

@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/numbers/math.hpp>
-#include <lamina/operators/reduce/mean/cuda.cuh>
+#include <lamina/operators/reduce/dimensions/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <lamina/core/numbers/extremes.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 

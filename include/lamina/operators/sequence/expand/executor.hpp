@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/call_context.hpp>
 #include <lamina/operators/sequence/executor.hpp>
 #include <lamina/operators/sequence/shape/executor.hpp>
 
