@@ -71,26 +71,6 @@ TEST_CASE("a kernel that gives another shape than was recorded is caught") {
       Contains("expected the shape [-1, 2] for variable 'own_0.tmp_0', found [3]"));
 }
 
-namespace layer = lamina::layer;
-using Catch::Contains;
-using lamina::block;
-using lamina::tensor;
-
-namespace {
-
-struct without_kernel : lamina::operator_definition {
-  static constexpr const char* type = "without_kernel";
-  static constexpr auto inputs = lamina::slots_x;
-  static constexpr auto outputs = lamina::slots_out;
-};
-
-constexpr auto custom = lamina::program([](block& main) {
-  return layer::mean(
-      layer::detail::same_shape<without_kernel>(layer::data<"x", float, 2>(main), "own", ""));
-});
-
-}  // namespace
-
 TEST_CASE("an operator without a kernel is an error until its user adds one") {
   lamina::executor executor;
   lamina::scope scope;

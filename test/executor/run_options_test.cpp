@@ -60,10 +60,6 @@ TEST_CASE("check_nan names the operator and the variable where numbers stop bein
                     Contains("layer out:") && Contains("'out.tmp_1'") && Contains("inf"));
 }
 
-namespace layer = lamina::layer;
-using Catch::Contains;
-using lamina::tensor;
-
 namespace {
 
 constexpr auto words = lamina::program([](lamina::block& main) {

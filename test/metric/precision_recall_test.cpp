@@ -32,8 +32,6 @@ TEST_CASE("precision and recall of a few by hand", "[metric]") {
   CHECK(none.eval() == 0);
 }
 
-namespace metric = lamina::metric;
-
 namespace {
 
 struct predictions {

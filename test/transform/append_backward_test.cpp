@@ -122,7 +122,6 @@ TEST_CASE("gradients of costs and normalisation reach the parameters, and not th
       "begin_norm_axis=1");
 }
 
-namespace layer = lamina::layer;
 using lamina::block;
 using lamina::named;
 
