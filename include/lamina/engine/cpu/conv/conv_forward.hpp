@@ -47,9 +47,10 @@ class conv_forward {
   }
 
  private:
-  /// Whether the special algorithm is faster than the general algorithm for so many samples.
-  bool uses_method(int samples) const {
-    return kind_of(shape_) == conv_kind::depthwise || winograd::pays_forward(shape_, samples);
+  /// Whether run() uses the special algorithm; `infers` says that it is given a filter_memory.
+  bool uses_method(bool infers) const {
+    return method_ != nullptr && (!infers || kind_of(shape_) == conv_kind::depthwise ||
+                                  winograd::pays_at_inference(shape_));
   }
 
   struct addresses {
@@ -77,9 +78,8 @@ conv_forward::conv_forward(const conv_shape& s, const conv_methods* methods)
 }
 
 LAMINA_LAZY_BODY std::ptrdiff_t conv_forward::scratch(int samples) const {
-  // A run with fewer samples may use the general algorithm.
   const std::ptrdiff_t special = method_ == nullptr ? 0 : method_->scratch(shape_, samples);
-  if (method_ != nullptr && uses_method(1)) return special;
+  if (uses_method(true)) return special;
   scratch_parts parts;
   (void)lay_out(parts);
   return parts.used() < special ? special : parts.used();
@@ -89,7 +89,7 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
                                         std::ptrdiff_t filter_stride, const float* bias,
                                         const image_rows& smaller, float* scratch,
                                         const image_epilogue& done, filter_memory* kept) const {
-  if (method_ != nullptr && uses_method(samples))
+  if (uses_method(kept != nullptr))
     return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch, done,
                         kept);
   scratch_parts parts(scratch);
