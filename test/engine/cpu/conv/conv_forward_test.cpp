@@ -65,3 +65,16 @@ TEST_CASE("conv2d: padding wider than the filter, long sums, many filters") {
                {.low = -0.3f, .high = 0.3f, .batches = {3}});
   check_engine(convolution<3, 6, 16, 70, 3>, {.batches = {2}});
 }
+
+TEST_CASE("conv2d: few windows, whose filters are read where they are") {
+  check_engine(convolution<20, 7, 7, 30, 1>, few);
+  check_engine(convolution<6, 5, 5, 8, 3, window{.stride = 2, .groups = 2}>, few);
+  // The addresses of the filters of a tile differ by the size of a cache way.
+  check_engine(convolution<1024, 2, 3, 15, 1>, few);
+}
+
+TEST_CASE("conv2d: transformed filters that exceed filter_memory") {
+  // Inference takes the general algorithm, training takes Winograd's.
+  check_engine(convolution<520, 4, 4, 460, 3, window{.padding = 1}>,
+               {.low = -0.3f, .high = 0.3f, .batches = {3}});
+}

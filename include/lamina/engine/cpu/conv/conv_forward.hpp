@@ -47,6 +47,12 @@ class conv_forward {
   }
 
  private:
+  /// Whether run() uses the special algorithm; `infers` says that it is given a filter_memory.
+  bool uses_method(bool infers) const {
+    return method_ != nullptr && (!infers || kind_of(shape_) == conv_kind::depthwise ||
+                                  winograd::pays_at_inference(shape_));
+  }
+
   struct addresses {
     float *image, *filters, *work;
     int *taps, *rows;
@@ -72,17 +78,18 @@ conv_forward::conv_forward(const conv_shape& s, const conv_methods* methods)
 }
 
 LAMINA_LAZY_BODY std::ptrdiff_t conv_forward::scratch(int samples) const {
-  if (method_ != nullptr) return method_->scratch(shape_, samples);
+  const std::ptrdiff_t special = method_ == nullptr ? 0 : method_->scratch(shape_, samples);
+  if (uses_method(true)) return special;
   scratch_parts parts;
   (void)lay_out(parts);
-  return parts.used();
+  return parts.used() < special ? special : parts.used();
 }
 
 LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, const float* filter,
                                         std::ptrdiff_t filter_stride, const float* bias,
                                         const image_rows& smaller, float* scratch,
                                         const image_epilogue& done, filter_memory* kept) const {
-  if (method_ != nullptr)
+  if (uses_method(kept != nullptr))
     return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch, done,
                         kept);
   scratch_parts parts(scratch);
@@ -100,7 +107,9 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
   const bool in_place = seen_.is_image() && correlation::reads_in_place(grid, s.small_channels);
   if (!in_place) seen_.clear(p.image);
   const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * depth;
-  for (int g = 0; g < s.groups; ++g) {
+  const bool unpacked = correlation::reads_unpacked(
+      static_cast<std::ptrdiff_t>(samples) * grid.windows(), filter_stride);
+  for (int g = 0; g < s.groups && !unpacked; ++g) {
     const float* const first = filter + g * s.small_channels * filter_stride;
     pack_filters(
         s.small_channels, depth, [=](int o, int k) { return first[o * filter_stride + k]; },
@@ -117,7 +126,9 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
       }
       float* const to = smaller.data + n * smaller.stride +
                         static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-      products.run(p.filters + g * group_floats, from,
+      products.run(unpacked ? filter + g * s.small_channels * filter_stride
+                            : p.filters + g * group_floats,
+                   unpacked ? filter_stride : 0, from,
                    bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
     }
     done(n);

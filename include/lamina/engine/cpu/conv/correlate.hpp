@@ -32,7 +32,7 @@ namespace detail {
 /// The arguments for one tile of filters by windows.
 struct correlation_tile {
   int depth;
-  const float* filters;  // for each tap, one element per filter (row) of the tile
+  left_operand filters;  // one row per filter, one step per tap
   const int* taps;
   const float* const* at;  // address at which each vector of windows begins
   const float* initial;    // where the sums start, one number per row; null means 0
@@ -52,10 +52,14 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = first;
     }
   }
-  const float* filters = t.filters;
+  const left_operand filters = t.filters;
   const int* taps = t.taps;
   const float* at[bound(Vectors)];
   LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) at[j] = t.at[j];
+  // An instruction can address base, base + row and base + 2 * row.
+  constexpr int bases = (Rows + 2) / 3;
+  const float* base[bound(bases)];
+  LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = filters.data + 3 * i * filters.row;
   const auto advance = [&](auto& chain) __attribute__((always_inline)) {
     const std::ptrdiff_t tap = *taps++;
     vector b[bound(Vectors)];
@@ -64,12 +68,12 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
       if (Rows > 1) hold_in_register(b[j]);
     }
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-      const vector a(filters[i]);
+      const vector a(base[i / 3][(i % 3) * filters.row]);
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
         chain[i][j] = fused_multiply_add(a, b[j], chain[i][j]);
       }
     }
-    filters += Rows;
+    LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += filters.step;
   };
   int k = 0;
   for (; k + count <= t.depth; k += count) {
@@ -187,8 +191,18 @@ class correlation {
     return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
   }
 
-  /// Computes all products. `filters` are in the layout of pack_filters().
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void run(const float* filters, const float* image,
+  /// Whether the products of filters that are `filter_stride` floats apart with `windows` windows
+  /// take less time if the filters are read where they are. Packed filters pay if they are read
+  /// often, or if the filters of a tile have addresses that a cache maps to the same lines.
+  static bool reads_unpacked(std::ptrdiff_t windows, std::ptrdiff_t filter_stride) {
+    constexpr std::ptrdiff_t floats_of_way = 1024;
+    return windows <= 16 * lanes && filter_stride % floats_of_way != 0;
+  }
+
+  /// Computes all products. If `filter_stride` is 0, `filters` are in the layout of pack_filters();
+  /// otherwise they are rows that are so many floats apart.
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void run(const float* filters,
+                                                  std::ptrdiff_t filter_stride, const float* image,
                                                   const float* initial, float* to,
                                                   std::ptrdiff_t stride) const;
 
@@ -216,13 +230,18 @@ class correlation {
                                            vectors_of_panel& v) const;
 
   template <class = void>
-  LAMINA_INLINE void run_tile(const float* filters, const float* initial, float* to,
-                              std::ptrdiff_t stride, int t, const vectors_of_panel& v) const {
+  LAMINA_INLINE void run_tile(const float* filters, std::ptrdiff_t filter_stride,
+                              const float* initial, float* to, std::ptrdiff_t stride, int t,
+                              const vectors_of_panel& v) const {
     const int row = tiles_.first(t), rows = tiles_.size(t);
     to += row * stride + v.begin;
     const bool direct = v.count * lanes == v.windows;
+    const left_operand of_tile =
+        filter_stride == 0
+            ? left_operand{filters + static_cast<std::ptrdiff_t>(row) * grid_.depth, 1, rows}
+            : left_operand{filters + row * filter_stride, filter_stride, 1};
     const detail::correlation_tile task{grid_.depth,
-                                        filters + static_cast<std::ptrdiff_t>(row) * grid_.depth,
+                                        of_tile,
                                         in_place_ ? grid_.taps : steps_,
                                         v.at,
                                         initial == nullptr ? nullptr : initial + row,
@@ -259,8 +278,8 @@ correlation::correlation(const window_grid& grid, int rows, float* scratch)
   steps_ = steps;
 }
 
-LAMINA_LAZY_BODY void correlation::run(const float* filters, const float* image,
-                                       const float* initial, float* to,
+LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filter_stride,
+                                       const float* image, const float* initial, float* to,
                                        std::ptrdiff_t stride) const {
   const int panels =
       ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
@@ -278,12 +297,12 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, const float* image,
       for (int t = 0; t < tiles_.count(); ++t)
         for (int p = first; p < end; ++p) {
           find_vectors(image, p, p - first, v);
-          run_tile(filters, initial, to, stride, t, v);
+          run_tile(filters, filter_stride, initial, to, stride, t, v);
         }
     } else {
       for (int p = first; p < end; ++p) {
         find_vectors(image, p, p - first, v);
-        for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, initial, to, stride, t, v);
+        for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, filter_stride, initial, to, stride, t, v);
       }
     }
   }

@@ -23,8 +23,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 class filter_memory {
  public:
   /// Upper bound of the memory for all transformed filters of a machine and the copies of the
-  /// originals: 16 MiB.
-  static constexpr std::size_t most_floats = std::size_t{4} << 20;
+  /// originals: 40 MiB, as the three largest convolutions of ResNet-18 that have 256 channels need.
+  static constexpr std::size_t most_floats = std::size_t{10} << 20;
 
   /// The result of find(). `made` is the memory for the transform of the `floats` floats at
   /// `filter`, or null if the upper bound is reached. If `is_current` is true, `made` holds the

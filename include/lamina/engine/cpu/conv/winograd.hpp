@@ -46,6 +46,18 @@ class winograd {
     return s.groups == 1 && s.large_channels >= 12 && s.small_channels >= 12;
   }
 
+  /// Whether inference with a shape that suits() is faster by this algorithm than by the general
+  /// one. If the transformed filters are too large for filter_memory, each run transforms the
+  /// filters, and that takes as long as the products of a filter with about eight tiles. The answer
+  /// does not depend on the number of samples, so that a sample has the same result in each batch.
+  static constexpr bool pays_at_inference(const conv_shape& s) {
+    const std::ptrdiff_t points = detail::winograd_points(s.side[1].filter);
+    const std::ptrdiff_t filters = static_cast<std::ptrdiff_t>(s.large_channels) * s.small_channels;
+    return tiles_along(s.side[1].smaller) * tiles_along(s.side[2].smaller) >= 8 ||
+           filters * (points * points + s.taps()) <=
+               static_cast<std::ptrdiff_t>(filter_memory::most_floats);
+  }
+
   LAMINA_API LAMINA_NOINLINE winograd(const conv_shape& s, int samples);
 
   LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
@@ -76,6 +88,9 @@ class winograd {
  private:
   using panel_vector = detail::winograd_panel_vector;
   static constexpr int step = detail::winograd_step;
+  static constexpr int tiles_along(int results) {
+    return (results + detail::winograd_step - 1) / detail::winograd_step;
+  }
   int square_points() const { return points_ * points_; }
   static constexpr int whole(int n) { return detail::whole_lanes(n); }
   static constexpr int blocks(int n) { return whole(n) / lanes; }
