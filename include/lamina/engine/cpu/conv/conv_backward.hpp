@@ -202,9 +202,8 @@ LAMINA_LAZY_BODY void conv_backward::add_lines(const addresses& p, const float* 
   task.at = at;
   task.to = p.image;
   for (int t = 0; t < tiles.count(); ++t) {
-    task.filters = {
-        filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels, 1,
-        tiles.size(t)};
+    task.filters = {filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels,
+                    1, tiles.size(t)};
     task.row_positions = p.taps + tiles.first(t);
     for (int v = 0; v < rows_.vectors(); v += together) {
       const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;

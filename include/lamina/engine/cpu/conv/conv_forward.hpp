@@ -126,10 +126,10 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
       }
       float* const to = smaller.data + n * smaller.stride +
                         static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-      products.run(unpacked ? filter + g * s.small_channels * filter_stride
-                            : p.filters + g * group_floats,
-                   unpacked ? filter_stride : 0, from,
-                   bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
+      products.run(
+          unpacked ? filter + g * s.small_channels * filter_stride : p.filters + g * group_floats,
+          unpacked ? filter_stride : 0, from,
+          bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
     }
     done(n);
   }

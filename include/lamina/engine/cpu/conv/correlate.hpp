@@ -302,7 +302,8 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filt
     } else {
       for (int p = first; p < end; ++p) {
         find_vectors(image, p, p - first, v);
-        for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, filter_stride, initial, to, stride, t, v);
+        for (int t = 0; t < tiles_.count(); ++t)
+          run_tile(filters, filter_stride, initial, to, stride, t, v);
       }
     }
   }
