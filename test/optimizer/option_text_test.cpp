@@ -89,6 +89,7 @@ TEST_CASE("each option of each optimizer is in its text") {
   check_every_member(optimizer::adagrad{});
   check_every_member(optimizer::adam{});
   check_every_member(optimizer::adamax{});
+  check_every_member(optimizer::adamw{});
   check_every_member(optimizer::adadelta{});
   check_every_member(optimizer::decayed_adagrad{});
   check_every_member(optimizer::ftrl{});
