@@ -69,4 +69,10 @@ constexpr auto tanh_shrink(variable<T, R, D...> x, const options<activation_attr
   return detail::activate<operators::tanh_shrink>(x, attr.name);
 }
 
+/// Returns x * tanh(softplus(x)). Source: Misra 2019. PyTorch, Keras: mish.
+template <class T, class R, int... D>
+constexpr auto mish(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
+  return detail::activate<operators::mish>(x, attr.name);
+}
+
 }}}  // namespace lamina::layer
