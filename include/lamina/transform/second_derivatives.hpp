@@ -15,11 +15,11 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// Functions with a second derivative that is not 0.
 using twice_differentiable_functions =
     operator_list<operators::tanh, operators::sigmoid, operators::logsigmoid, operators::softplus,
-                  operators::softsign, operators::tanh_shrink, operators::mish, operators::gelu, operators::selu,
-                  operators::elu, operators::soft_relu, operators::stanh, operators::swish,
-                  operators::pow, operators::exp, operators::log, operators::sqrt, operators::rsqrt,
-                  operators::square, operators::reciprocal, operators::sin, operators::cos,
-                  operators::asin, operators::acos, operators::atan>;
+                  operators::softsign, operators::tanh_shrink, operators::mish, operators::gelu,
+                  operators::selu, operators::elu, operators::soft_relu, operators::stanh,
+                  operators::swish, operators::pow, operators::exp, operators::log, operators::sqrt,
+                  operators::rsqrt, operators::square, operators::reciprocal, operators::sin,
+                  operators::cos, operators::asin, operators::acos, operators::atan>;
 
 namespace detail {
 

@@ -243,8 +243,9 @@ TEMPLATE_TEST_CASE("cancellation: functions of small numbers keep their digits",
     const double tanh = std::tanh(std::log1p(std::exp(x)));
     const T found = of_vector<T>([](auto v) { return lamina::operators::mish::f(v); }, T(x));
     INFO("mish of " << x);
-    CHECK(static_cast<double>(found) ==
-          Approx(static_cast<double>(T(x)) * tanh).epsilon(std::is_same_v<T, float> ? 1e-6 : 1e-14));
+    CHECK(
+        static_cast<double>(found) ==
+        Approx(static_cast<double>(T(x)) * tanh).epsilon(std::is_same_v<T, float> ? 1e-6 : 1e-14));
   }
   check_at_edges<T>(
       "binary cost of 1", [](auto x) { return lamina::detail::binary_cost(x, decltype(x)(1)); },

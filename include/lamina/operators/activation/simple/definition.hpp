@@ -181,8 +181,7 @@ struct mish : pointwise {
   }
 };
 
-using activation_simple_operators =
-    operator_list<relu, tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, gelu, selu,
-                  mish>;
+using activation_simple_operators = operator_list<relu, tanh, sigmoid, logsigmoid, softplus,
+                                                  softsign, tanh_shrink, gelu, selu, mish>;
 
 }}}  // namespace lamina::operators
