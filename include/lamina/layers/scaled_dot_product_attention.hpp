@@ -270,7 +270,7 @@ constexpr auto scaled_dot_product_attention(
 // clang-format off
 template <any_value...>
 constexpr no_match<scaled_dot_product_attention_attr>
-scaled_dot_product_attention(...) = delete;  // options: dropout_rate, causal, lengths, mask, bias, name
+scaled_dot_product_attention(...) = delete;  // has: dropout_rate, causal, lengths, mask, bias, name
 // clang-format on
 #endif
 
