@@ -27,6 +27,7 @@
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/adamax.hpp>
+#include <lamina/optimizer/adamw.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/decayed_adagrad.hpp>
 #include <lamina/optimizer/event.hpp>

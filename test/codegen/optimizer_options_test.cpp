@@ -37,6 +37,16 @@ TEST_CASE("optimizer options: a schedule has the text and the rates of its attri
   CHECK(detail::learning_rate_of(s).text ==
         "lamina::schedule::v2::discexp{.learning_rate = 0.1f, .a = 0.5f, .b = 2, .batch_size = "
         "64}");
+  s.kind = schedule_kind::one_cycle;
+  s.n = 1, s.values = {100};
+  const detail::learning_rate_text cycle = detail::learning_rate_of(s);
+  CHECK(cycle.text ==
+        "lamina::schedule::one_cycle{.max_lr = 0.1f, .total_steps = 64, .pct_start = 0.5f, "
+        ".anneal_strategy = lamina::schedule::anneal::linear, .div_factor = 2, .final_div_factor = "
+        "100, .three_phase = true}");
+  CHECK(cycle.rate.at(31) == 0.1f);
+  s.values = {};
+  CHECK(detail::learning_rate_of(s).text.empty());
   s.kind = schedule_kind::piecewise;
   s.boundaries = {3, 5}, s.values = {1, 0.5f, 0.25f};
   s.warmup_steps = 2, s.warmup_end = 1;

@@ -60,7 +60,7 @@ FAMILIES = [
      "where "
      "metric/classification order/argsort shape/query norm/cos_sim reduce/squared_l2"),
     ("Normalisation and regularisation", "", "norm/batch_norm norm/layer_norm norm/norm "
-     "norm/lrn rms_norm random/dropout"),
+     "norm/lrn rms_norm weight_norm random/dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
      "conv/conv2d conv1d conv/conv2d_transpose conv/conv3d "
      "pool/pool2d pool/pool3d pool/pool3d/unpool "

@@ -82,6 +82,7 @@ for kind_, function_ in {
         "logsigmoid": F.logsigmoid,
         "softsign": F.softsign,
         "tanh_shrink": F.tanhshrink,
+        "mish": F.mish,
         "exp": torch.exp,
         "log": torch.log,
         "sqrt": torch.sqrt,

@@ -127,6 +127,11 @@ TEST_CASE("fluid training: what Fluid's form cannot say is an error") {
       lamina::training_messages_of(
           net, optimizer::sgd{.learning_rate = lamina::schedule::v2::linear{0.1f, 1, 0.01f, 8}}),
       Contains("Fluid has no operators for the learning-rate schedules of v2"));
+  CHECK_THROWS_WITH(lamina::training_messages_of(
+                        net, optimizer::sgd{.learning_rate = lamina::schedule::one_cycle{0.1f, 8}}),
+                    Contains("Fluid has no operators for the learning-rate schedule one_cycle"));
+  CHECK_THROWS_WITH(lamina::training_messages_of(net, optimizer::adamw{}),
+                    "lamina: Fluid has no update operator of type adamw");
 }
 
 TEST_CASE("fluid training: a program that trains itself keeps lamina's form, and is read so") {

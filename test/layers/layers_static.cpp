@@ -84,6 +84,7 @@ static_assert(names(activation::logsigmoid, "logsigmoid"));
 static_assert(names(activation::softplus, "softplus"));
 static_assert(names(activation::softsign, "softsign"));
 static_assert(names(activation::tanh_shrink, "tanh_shrink"));
+static_assert(names(activation::mish, "mish"));
 static_assert(names(activation::exp, "exp"));
 static_assert(names(activation::log, "log"));
 static_assert(names(activation::sqrt, "sqrt"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of several heads: values by hand, and the engine; glu.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -260,4 +261,163 @@ TEST_CASE("what a mask hides has no part in attention") {
   check_poison<1, false, false, false, true>();
   check_poison<1, true, true, false, false>();
   check_poison<1, true, false, true, false>();
+}
+
+namespace {
+
+// Bias and masks of one head, for which PyTorch's numbers are below.
+constexpr auto biased = program([](block& main) {
+  auto q = layer::data<"q", float, 3, 2>(main);
+  auto k = layer::data<"k", float, 4, 2>(main);
+  auto v = layer::data<"v", float, 4, 2>(main);
+  auto bias = layer::data<"bias", float, 3, 4>(main);
+  auto mask = layer::data<"mask", bool, 3, 4>(main);
+  auto y = layer::scaled_dot_product_attention(q, k, v, {.bias = bias});
+  auto masked = layer::scaled_dot_product_attention(q, k, v, {.mask = mask});
+  auto [dq, dk, dv, db] = layer::gradients(layer::reduce_sum(y * y), q, k, v, bias);
+  return std::tuple{layer::mean(y),
+                    layer::assign(y, {.name = "y"}),
+                    layer::assign(masked, {.name = "masked"}),
+                    layer::assign(dq, {.name = "dq"}),
+                    layer::assign(dk, {.name = "dk"}),
+                    layer::assign(dv, {.name = "dv"}),
+                    layer::assign(db, {.name = "db"})};
+});
+
+/// The forms of a bias: of all rows and heads, of each row, of each head, of each row and head.
+enum class form { all, rows, heads, each };
+
+/// A bias of one form, a mask and causal attention; `plain` has the same in one mask and one bias
+/// of each row.
+template <int Heads, form Form, bool Causal, bool Mask>
+constexpr auto combined = program([](block& main) {
+  auto x = layer::data<"x", float, 4, 6>(main);
+  auto bias = layer::data<"bias", float, 4, 4>(main);
+  auto seen = layer::data<"seen", float, 4, 4>(main);
+  auto mask = layer::data<"mask", bool, 4, 4>(main);
+  layer::scaled_dot_product_attention_attr options{.causal = Causal, .name = "y"};
+  if (Mask) options.mask = mask;
+  float values[16];
+  for (int i = 0; i < 16; ++i)
+    values[i] = i % 5 == 2 ? -std::numeric_limits<float>::infinity() : 0.125f * float(i % 7) - 0.5f;
+  const auto once = layer::assign_value<4, 4>(main, values);
+  if (Form == form::all) options.bias = once;
+  if (Form == form::rows) options.bias = bias;
+  if constexpr (Heads > 1) {
+    if (Form == form::heads) options.bias = layer::expand<Heads, 1, 1>(layer::unsqueeze<0>(once));
+    if (Form == form::each)
+      options.bias = layer::expand<1, Heads, 1, 1>(layer::reshape<1, 4, 4>(bias));
+  }
+  auto y = layer::scaled_dot_product_attention<Heads>(x, x, x, options);
+  auto plain = layer::scaled_dot_product_attention<Heads>(
+      x, x, x, {.mask = seen, .bias = bias, .name = "y"});
+  return std::tuple{layer::mean(y * y), layer::assign(y, {.name = "result"}),
+                    layer::assign(plain, {.name = "plain"})};
+});
+
+template <int Heads, form Form, bool Causal, bool Mask>
+void check_combined() {
+  CAPTURE(Heads, static_cast<int>(Form), Causal, Mask);
+  const auto x = numbers(2 * 24, 5);
+  std::vector<float> bias, seen;
+  std::array<bool, 32> mask{};
+  for (int r = 0; r < 2; ++r)
+    for (int i = 0; i < 16; ++i) {
+      const bool hides = i % 5 == 2, masked = (i + r) % 3 == 0;
+      bias.push_back(hides ? -std::numeric_limits<float>::infinity()
+                           : 0.125f * static_cast<float>(i % 7) - 0.5f);
+      mask[seen.size()] = !masked;
+      seen.push_back((Causal && i % 4 > i / 4) || (Mask && masked) ? 0.f : 1.f);
+    }
+  lamina::model m{combined<Heads, Form, Causal, Mask>};
+  if constexpr (Heads > 1) {  // the second attention computes with the parameters of the first
+    m.template set_parameter<"y.w_3">(m.template parameter<"y.w_0">());
+    m.template set_parameter<"y.w_4">(m.template parameter<"y.w_1">());
+    m.template set_parameter<"y.w_5">(m.template parameter<"y.w_2">());
+  }
+  lamina::evaluator e{m};
+  e.forward(lamina::feed<"x">(x), lamina::feed<"bias">(bias), lamina::feed<"seen">(seen),
+            lamina::feed<"mask">(mask));
+  const auto result = e.template activation<"result">(), other = e.template activation<"plain">();
+  const std::vector<float> y(result.begin(), result.end()), plain(other.begin(), other.end());
+  REQUIRE(y.size() == 48);
+  double size = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    CHECK(y[i] == Approx(plain[i]).margin(1e-6));
+    size += std::abs(static_cast<double>(y[i]));
+  }
+  CHECK(size > 1);
+}
+
+}  // namespace
+
+TEST_CASE("bias and bool masks of attention have PyTorch's values and gradients") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> q(6), k(8), v(8), bias(12);
+  std::array<bool, 12> mask{};
+  for (std::size_t i = 0; i < 8; ++i) {
+    const float n = static_cast<float>(i);
+    if (i < 6) q[i] = 0.3f * n - 0.8f;
+    k[i] = 0.5f - 0.2f * n, v[i] = 0.1f * n * n - 1;
+  }
+  // The last query sees no key.
+  for (std::size_t i = 0; i < 12; ++i) {
+    const bool hidden = i == 1 || i == 7 || i > 7;
+    bias[i] = hidden ? -infinity : 0.25f * static_cast<float>(i % 5) - 0.3f;
+    mask[i] = i % 3 != 1 && i < 8;
+  }
+  const lamina::model m{biased};
+  lamina::evaluator e{m};
+  e.forward(lamina::feed<"q">(q), lamina::feed<"k">(k), lamina::feed<"v">(v),
+            lamina::feed<"bias">(bias), lamina::feed<"mask">(mask));
+  const auto check = [](const auto& view, const std::vector<double>& expected) {
+    const std::vector<float> found(view.begin(), view.end());
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(found[i] == Approx(expected[i]).margin(3e-6));
+  };
+  // F.scaled_dot_product_attention of PyTorch 2.15, and the gradients of the sum of its squares.
+  check(e.activation<"y">(), {1.631403, 2.693318, -0.493611, -0.100121, 0, 0});
+  check(e.activation<"masked">(), {1.325752, 2.292211, 0.008485, 0.711313, 0, 0});
+  check(e.activation<"dq">(), {-3.072050, -3.072050, 0.204783, 0.204783, 0, 0});
+  check(e.activation<"dk">(),
+        {1.411238, 0.937936, -0.002992, 0.001496, 1.813976, 1.074457, -3.222224, -2.013890});
+  check(e.activation<"dv">(),
+        {-0.224020, 0.391269, -0.198903, -0.040344, 0.774613, 1.659271, 1.923895, 3.176198});
+  check(e.activation<"db">(),
+        {-2.582598, 0, -3.113540, 5.696140, 0.351430, 0.021156, -0.372586, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("masks, causal attention and each form of a bias act together") {
+  check_combined<1, form::all, true, false>();
+  check_combined<1, form::all, true, true>();
+  check_combined<1, form::rows, true, true>();
+  check_combined<3, form::all, true, true>();
+  check_combined<3, form::rows, false, true>();
+  check_combined<3, form::heads, true, false>();
+  check_combined<3, form::heads, true, true>();
+  check_combined<3, form::each, true, false>();
+  check_combined<3, form::each, true, true>();
+}
+
+namespace {
+
+/// A trained bias per head, as T5 has it, and one per row.
+template <form Form>
+constexpr auto trained_bias = program([](block& main) {
+  auto x = layer::data<"x", float, 4, 6>(main);
+  layer::scaled_dot_product_attention_attr options{.causal = true, .name = "y"};
+  if constexpr (Form == form::heads)
+    options.bias = layer::create_parameter<float, 2, 4, 4>(main, {.name = "bias"});
+  else
+    options.bias = layer::fc<4, 2>(x);
+  auto y = layer::scaled_dot_product_attention<2>(x, x, x, options);
+  return std::tuple{layer::mean(y * y), y};
+});
+
+}  // namespace
+
+TEST_CASE("a bias of attention is trained") {
+  check_engine(trained_bias<form::heads>);
+  check_engine(trained_bias<form::rows>);
 }

@@ -34,7 +34,24 @@ constexpr auto chosen = program([](block& main) {
                     high, at};
 });
 
+constexpr auto in_double = program([](block& main) {
+  auto x = layer::data<"x", double, 2, 3>(main);
+  auto low = layer::tril(x, {.name = "low"});
+  auto high = layer::triu<-1>(x, {.name = "high"});
+  return std::tuple{layer::mean(low * high * high), low, high};
+});
+
 }  // namespace
+
+TEST_CASE("tril, triu in double") {
+  const lamina::model m{in_double};
+  lamina::evaluator e{m};
+  e.forward(lamina::feed<"x">(std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}));
+  const auto low = e.activation<"low">(), high = e.activation<"high">();
+  CHECK(std::vector<double>(low.begin(), low.end()) == std::vector<double>{0.1, 0, 0, 0.4, 0.5, 0});
+  CHECK(std::vector<double>(high.begin(), high.end()) ==
+        std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.6});
+}
 
 TEST_CASE("where: values by hand; elements that are not chosen have no influence") {
   const lamina::model m{chosen};

@@ -42,6 +42,7 @@ TEST_CASE("an optimizer's options are in their ranges") {
           std::string::npos);
   }
   for (const float wrong : {-1.0f, none, infinity}) {
+    CHECK(fault(opt::adamw{.weight_decay = wrong}).find("weight_decay") != std::string::npos);
     CHECK(fault(opt::sgd{.learning_rate = wrong}).find("sgd: learning_rate") != std::string::npos);
     CHECK(fault(opt::momentum{.learning_rate = 1, .momentum = wrong}).find("momentum: momentum") !=
           std::string::npos);

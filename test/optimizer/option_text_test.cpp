@@ -89,6 +89,7 @@ TEST_CASE("each option of each optimizer is in its text") {
   check_every_member(optimizer::adagrad{});
   check_every_member(optimizer::adam{});
   check_every_member(optimizer::adamax{});
+  check_every_member(optimizer::adamw{});
   check_every_member(optimizer::adadelta{});
   check_every_member(optimizer::decayed_adagrad{});
   check_every_member(optimizer::ftrl{});
@@ -127,6 +128,14 @@ TEST_CASE("each option of each schedule is in the text, and all texts differ") {
       schedule::piecewise_decay({10, 21}, {1, 0.5f, 0.25f}),
       schedule::piecewise_decay({10, 20}, {1, 0.5f, 0.125f}),
       schedule::piecewise_decay({10}, {1, 0.5f}),
+      schedule::one_cycle{1, 20},
+      schedule::one_cycle{2, 20},
+      schedule::one_cycle{1, 21},
+      schedule::one_cycle{1, 20, 0.5f},
+      schedule::one_cycle{1, 20, 0.3f, schedule::anneal::linear},
+      schedule::one_cycle{1, 20, 0.3f, schedule::anneal::cos, 26},
+      schedule::one_cycle{1, 20, 0.3f, schedule::anneal::cos, 25, 1e3f},
+      schedule::one_cycle{1, 20, 0.3f, schedule::anneal::cos, 25, 1e4f, true},
       schedule::cosine_decay{1, 2, 3},
       schedule::cosine_decay{1, 3, 3},
       schedule::cosine_decay{1, 2, 4},

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of learning rates are the equations of Fluid.
+// Schedules of learning rates are the equations of Fluid, and of PyTorch.
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 
 #include <catch2/catch.hpp>
 
 #include <lamina/optimizer/schedule.hpp>
 #include <lamina/optimizer/sgd.hpp>
+#include <lamina/optimizer/step_operators.hpp>
 
 namespace schedule = lamina::schedule;
 using lamina::optimizer::learning_rate;
@@ -104,12 +106,70 @@ TEST_CASE("cosine_decay changes once an epoch", "[optimizer]") {
   CHECK(rate.at(19) > rate.at(20));
 }
 
+TEST_CASE("one_cycle is torch.optim.lr_scheduler.OneCycleLR", "[optimizer]") {
+  using schedule::anneal;
+  const auto check = [](const learning_rate& rate, std::initializer_list<double> expected) {
+    std::int64_t step = 0;
+    for (const double e : expected) {
+      INFO("step " << step);
+      CHECK(rate.at(step) == Approx(e).epsilon(2e-6));
+      // A training step inside of a program computes the rate from the recorded numbers.
+      const double numbers[] = {0,
+                                0,
+                                static_cast<double>(rate.kind),
+                                rate.flag ? 1. : 0.,
+                                static_cast<double>(rate.base),
+                                rate.a,
+                                rate.b,
+                                static_cast<double>(rate.m),
+                                static_cast<double>(rate.n),
+                                0,
+                                0,
+                                0};
+      CHECK(lamina::optimizer::rate_of_step(
+                step, [&](int i) { return numbers[i]; }, rate.piecewise.pieces,
+                [](int) { return 0; },
+                [&](int i) { return rate.piecewise.values[i]; }) == rate.at(step));
+      ++step;
+    }
+    CHECK(rate.at(step) == rate.at(step - 1));
+    CHECK(rate.at(1'000'000'000'000) == rate.at(step - 1));
+  };
+  // The rates of PyTorch 2.15.
+  check(schedule::one_cycle{.max_lr = 0.1f, .total_steps = 10},
+        {0.004, 0.052, 0.1, 0.0950484632, 0.0811745654, 0.0611262022, 0.0388741978, 0.0188258346,
+         0.0049519368, 4e-07});
+  check(schedule::one_cycle{.max_lr = 0.1f,
+                            .total_steps = 10,
+                            .pct_start = 0.4f,
+                            .anneal_strategy = anneal::linear,
+                            .div_factor = 10,
+                            .final_div_factor = 100,
+                            .three_phase = true},
+        {0.01, 0.04, 0.07, 0.1, 0.07, 0.04, 0.01, 0.0067, 0.0034, 0.0001});
+  check(
+      schedule::one_cycle{
+          .max_lr = 0.5f, .total_steps = 7, .pct_start = 0.25f, .three_phase = true},
+      {0.02, 0.38, 0.0193969865, 0.0150005, 0.00826469187, 0.00234132161, 2e-06});
+  check(schedule::one_cycle{.max_lr = 1, .total_steps = 4, .pct_start = 0.1f},
+        {0.93301297, 0.586825742, 0.178609481, 4e-06});
+  check(schedule::one_cycle{.max_lr = 1, .total_steps = 4, .pct_start = 1},
+        {0.04, 0.28, 0.76, 1.0, 4e-06});
+  // PyTorch divides 0 by 0 here.
+  check(schedule::one_cycle{.max_lr = 1, .total_steps = 2, .pct_start = 0.5f}, {1, 4e-6});
+  check(schedule::one_cycle{.max_lr = 1, .total_steps = 1}, {4e-6});
+}
+
 TEST_CASE("schedules refuse to divide by zero", "[optimizer]") {
   CHECK_THROWS_AS(learning_rate(schedule::exponential_decay{.decay_steps = 0}), lamina::error);
   CHECK_THROWS_AS(learning_rate(schedule::polynomial_decay{.decay_steps = -1}), lamina::error);
   CHECK_THROWS_AS(learning_rate(schedule::cosine_decay{.step_each_epoch = 0}), lamina::error);
   CHECK_THROWS_AS(learning_rate(schedule::cosine_decay{.epochs = 0}), lamina::error);
   CHECK_THROWS_AS(learning_rate(schedule::noam_decay{.d_model = 0}), lamina::error);
+  CHECK_THROWS_AS(learning_rate(schedule::one_cycle{.total_steps = 0}), lamina::error);
+  CHECK_THROWS_AS(learning_rate(schedule::one_cycle{.pct_start = 1.5f}), lamina::error);
+  CHECK_THROWS_AS(learning_rate(schedule::one_cycle{.div_factor = 0}), lamina::error);
+  CHECK_THROWS_AS(learning_rate(schedule::one_cycle{.final_div_factor = 0}), lamina::error);
   CHECK_THROWS_AS(learning_rate(schedule::v2::caffe_poly{.a = 0}), lamina::error);
   CHECK_THROWS_AS(learning_rate(schedule::linear_lr_warmup{0.1f, 0, 0.f, 1.f}), lamina::error);
 }

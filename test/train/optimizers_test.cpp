@@ -54,6 +54,10 @@ TEST_CASE("training with adam learns", "[threads]") {
 TEST_CASE("training with adamax learns", "[threads]") {
   check(optimizer::adamax{.learning_rate = 0.01f});
 }
+TEST_CASE("training with adamw learns", "[threads]") {
+  check(optimizer::adamw{.learning_rate = 0.01f});
+  check(optimizer::adamw{.learning_rate = 0.01f, .weight_decay = 0.5f, .epsilon = 1e-3f}, 0.9);
+}
 TEST_CASE("training with adadelta learns", "[threads]") {
   check(optimizer::adadelta{.epsilon = 1e-3f});
 }

@@ -107,6 +107,9 @@ struct logsigmoid_of {
 struct tanh_shrink_of {
   constexpr auto operator()(auto x) const { return layer::tanh_shrink(x); }
 };
+struct mish_of {
+  constexpr auto operator()(auto x) const { return layer::mish(x); }
+};
 struct softsign_of {
   constexpr auto operator()(auto x) const { return layer::softsign(x); }
 };
@@ -184,6 +187,7 @@ TEMPLATE_TEST_CASE("derivatives of order 1 to 4 at edges", "", float, double) {
   check<T, softplus_of>("softplus");
   check<T, logsigmoid_of>("logsigmoid");
   check<T, tanh_shrink_of>("tanh_shrink");
+  check<T, mish_of>("mish");
   check<T, softsign_of>("softsign");
   check<T, gelu_of>("gelu");
   check<T, elu_of>("elu");

@@ -56,6 +56,8 @@ constexpr auto functions = lamina::program([](block& main) {
       main, [](auto x) { return layer::gelu(x); }, -0.5));
   add(bend<"gelu_tanh", "v25">(
       main, [](auto x) { return layer::gelu(x, {.approximate = true}); }, -0.5));
+  add(bend<"mish", "v26">(
+      main, [](auto x) { return layer::mish(x); }, -0.5));
   add(bend<"atan", "v23">(main, [](auto x) { return layer::atan(x); }));
   return sum;
 });

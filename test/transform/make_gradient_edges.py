@@ -30,6 +30,7 @@ FUNCTIONS = {
     "tanh": (tanh, BOTH), "sigmoid": (sigmoid, BOTH), "softplus": (softplus, BOTH),
     "logsigmoid": (lambda x: -softplus(-x), BOTH),
     "tanh_shrink": (lambda x: x - tanh(x), BOTH),
+    "mish": (lambda x: x * tanh(softplus(x)), BOTH),
     "softsign": (lambda x: x / (1 + abs(x)), [x for x in BOTH if x != 0]),
     "gelu": (lambda x: x / 2 * (1 + erf(x / sqrt(2))), BOTH), "gelu_tanh": (gelu_tanh, BOTH),
     "stanh": (lambda x: mpf(1.5) * tanh(x / 2), BOTH),

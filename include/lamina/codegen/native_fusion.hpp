@@ -151,6 +151,7 @@ class native_fusion : protected native_names {
                                            "hard_shrink",
                                            "softshrink",
                                            "thresholded_relu",
+                                           "mish",
                                            "softmax"};
       bool defaults = true;
       for (int i = 0; i < next.schema->attribute_count; ++i)

@@ -203,6 +203,20 @@ inline learning_rate_text learning_rate_of(const schedule_attributes& s) {
                                                             whole("step_each_epoch", s.m) +
                                                             whole("epochs", s.n) + "}"};
       break;
+    case schedule_kind::one_cycle: {
+      if (s.values.empty()) return {};
+      const bool linear = s.n == static_cast<std::int64_t>(schedule::anneal::linear);
+      made = {schedule::one_cycle{s.base, s.m, a,
+                                  linear ? schedule::anneal::linear : schedule::anneal::cos, b,
+                                  s.values[0], s.flag},
+              "lamina::schedule::one_cycle{" + real("max_lr", static_cast<double>(s.base)) +
+                  whole("total_steps", s.m) + ", " + real("pct_start", s.a) +
+                  (linear ? ", .anneal_strategy = lamina::schedule::anneal::linear" : "") + ", " +
+                  real("div_factor", s.b) + ", " +
+                  real("final_div_factor", static_cast<double>(s.values[0])) +
+                  (s.flag ? ", .three_phase = true" : "") + "}"};
+      break;
+    }
     case schedule_kind::v2_poly:
       made = {schedule::v2::poly{s.base, s.a, s.b, s.m}, in_samples("poly")};
       break;

@@ -53,6 +53,7 @@ enum class activation : std::uint8_t {
   hard_shrink,
   softshrink,
   thresholded_relu,
+  mish,
   softmax
 };
 
@@ -135,6 +136,8 @@ constexpr const operator_schema* operator_of(activation act) {
       return &schema_of<operators::softshrink>();
     case activation::thresholded_relu:
       return &schema_of<operators::thresholded_relu>();
+    case activation::mish:
+      return &schema_of<operators::mish>();
     case activation::softmax:
       return &schema_of<operators::softmax>();
     default:

@@ -129,6 +129,7 @@
 #include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/layers/stop_gradient.hpp>
 #include <lamina/layers/store.hpp>
+#include <lamina/layers/weight_norm.hpp>
 #include <lamina/layers/where.hpp>
 #include <lamina/layers/window.hpp>
 // clang-format on

@@ -31,6 +31,7 @@ constexpr auto multi_head_attention(variable<T, R, L, W> queries, variable<U, S,
                                                          .causal = attr.causal,
                                                          .lengths = attr.lengths,
                                                          .mask = attr.mask,
+                                                         .bias = attr.bias,
                                                          .name = attr.name},
                                                         line);
   return layer.returns(fc<W, 2>(seen, {.name = attr.name}, line));

@@ -42,11 +42,15 @@ namespace detail {
 /// 1 where an element of a matrix [Rows, Columns] is kept, else 0.
 template <class T, int Rows, int Columns, int Diagonal, bool Lower>
 constexpr auto triangle(const block& here) {
-  T kept[bound(Rows * Columns)] = {};
+  float kept[bound(Rows * Columns)] = {};
   for (int i = 0; i < Rows; ++i)
     for (int j = 0; j < Columns; ++j)
-      kept[i * Columns + j] = (Lower ? j - i <= Diagonal : j - i >= Diagonal) ? T(1) : T(0);
-  return assign_value<Rows, Columns>(here, kept);
+      kept[i * Columns + j] = (Lower ? j - i <= Diagonal : j - i >= Diagonal) ? 1.f : 0.f;
+  const auto made = assign_value<Rows, Columns>(here, kept);  // which has no elements of double
+  if constexpr (__is_same(T, float))
+    return made;
+  else
+    return cast<T>(made);
 }
 template <int Diagonal, bool Lower, class V>
 constexpr auto keep_triangle(V x, std::string_view name, int line) {

@@ -24,8 +24,8 @@ inline constexpr bool is_any = (__is_base_of(Schedule, T) || ...);
 template <class T>
 inline constexpr bool is_schedule =
     is_any<T, noam_decay, exponential_decay, natural_exp_decay, inverse_time_decay,
-           polynomial_decay, piecewise_decay, cosine_decay, custom, linear_lr_warmup, v2::poly,
-           v2::caffe_poly, v2::exp, v2::discexp, v2::linear>;
+           polynomial_decay, piecewise_decay, cosine_decay, one_cycle, custom, linear_lr_warmup,
+           v2::poly, v2::caffe_poly, v2::exp, v2::discexp, v2::linear>;
 }}}  // namespace lamina::schedule
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
@@ -46,7 +46,8 @@ enum class schedule_kind : std::uint8_t {
   v2_discexp,
   v2_linear,
   custom,
-  variable  // the value of a variable of the recorded program
+  variable,  // the value of a variable of the recorded program
+  one_cycle
 };
 
 /// The learning rate of every step. A number and every schedule convert to it; for minimize inside
@@ -55,11 +56,11 @@ enum class schedule_kind : std::uint8_t {
 /// compile if it is a constant expression.
 struct learning_rate {
   schedule_kind kind = schedule_kind::constant;
-  bool flag = false;          // option of the schedule: staircase or cycle
-  float base = 0;             // the schedule's own learning_rate
-  double a = 0, b = 0;        // the schedule's real arguments
-  std::int64_t m = 0, n = 0;  // the schedule's integer arguments
-  schedule::piecewise_decay piecewise{};
+  bool flag = false;                      // option of the schedule: staircase or cycle
+  float base = 0;                         // the schedule's own learning_rate
+  double a = 0, b = 0;                    // the schedule's real arguments
+  std::int64_t m = 0, n = 0;              // the schedule's integer arguments
+  schedule::piecewise_decay piecewise{};  // its values[0] is the final_div_factor of a one_cycle
   double (*function)(std::int64_t) = nullptr;  // the function of a custom schedule
   // Multiplies the rate of every step: `adam.learning_rate.factor *= 0.1f` keeps the schedule.
   float factor = 1;
@@ -92,6 +93,16 @@ struct learning_rate {
       : kind(schedule_kind::cosine), base(s.learning_rate), m(s.step_each_epoch), n(s.epochs) {
     schedule::require(m > 0, "lamina: cosine_decay: expected step_each_epoch above 0");
     schedule::require(n > 0, "lamina: cosine_decay: expected epochs above 0");
+  }
+  constexpr learning_rate(const schedule::one_cycle& s)
+      : learning_rate(schedule_kind::one_cycle, s.max_lr, s.total_steps, s.pct_start, s.div_factor,
+                      s.three_phase) {
+    n = static_cast<int>(s.anneal_strategy);
+    piecewise.values[0] = s.final_div_factor;
+    schedule::require(a >= 0 && a <= 1, "lamina: one_cycle: expected a pct_start from 0 to 1");
+    schedule::require(b > 0, "lamina: one_cycle: expected a div_factor above 0");
+    schedule::require(s.final_div_factor > 0,
+                      "lamina: one_cycle: expected a final_div_factor above 0");
   }
   constexpr learning_rate(const schedule::v2::poly& s)
       : learning_rate(schedule_kind::v2_poly, s.learning_rate, s.batch_size, s.a, s.b, false) {}
@@ -138,7 +149,8 @@ struct learning_rate {
   constexpr learning_rate(schedule_kind which, float rate, std::int64_t steps, double first,
                           double second, bool flagged)
       : kind(which), flag(flagged), base(rate), a(first), b(second), m(steps) {
-    schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
+    schedule::require(m > 0,
+                      "lamina: schedule: expected decay_steps, total_steps or batch_size above 0");
   }
 
   /// Calls scheduled() at run time.
@@ -160,6 +172,10 @@ struct learning_rate {
         return piecewise.at(step);
       case schedule_kind::cosine:
         return schedule::cosine_decay{base, m, n}.at(step);
+      case schedule_kind::one_cycle:
+        return schedule::one_cycle{
+            base, m, fa, static_cast<schedule::anneal>(n), fb, piecewise.values[0], flag}
+            .at(step);
       case schedule_kind::v2_poly:
         return schedule::v2::poly{base, a, b, m}.at(step);
       case schedule_kind::v2_caffe_poly:

@@ -10,6 +10,7 @@
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/adamax.hpp>
+#include <lamina/optimizer/adamw.hpp>
 #include <lamina/optimizer/decayed_adagrad.hpp>
 #include <lamina/optimizer/ftrl.hpp>
 #include <lamina/optimizer/lamb.hpp>
@@ -24,7 +25,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The optimizers of the library.
 using library_optimizers =
-    operator_list<adadelta, adagrad, adam, adamax, decayed_adagrad, ftrl, lamb, lars_momentum,
-                  momentum, proximal_adagrad, proximal_gd, rmsprop, sgd>;
+    operator_list<adadelta, adagrad, adam, adamax, adamw, decayed_adagrad, ftrl, lamb,
+                  lars_momentum, momentum, proximal_adagrad, proximal_gd, rmsprop, sgd>;
 
 }}}  // namespace lamina::optimizer

@@ -144,6 +144,8 @@ inline constexpr schedule_words words_of_schedules[] = {
     {schedule_kind::polynomial, "polynomial_decay", "end_learning_rate", "power", "decay_steps",
      nullptr, "cycle"},
     {schedule_kind::cosine, "cosine_decay", nullptr, nullptr, "step_each_epoch", "epochs", nullptr},
+    {schedule_kind::one_cycle, "one_cycle", "pct_start", "div_factor", "total_steps",
+     "anneal_strategy", "three_phase"},
     {schedule_kind::v2_poly, "v2::poly", "a", "b", "batch_size", nullptr, nullptr},
     {schedule_kind::v2_caffe_poly, "v2::caffe_poly", "a", "b", "batch_size", nullptr, nullptr},
     {schedule_kind::v2_exp, "v2::exp", "a", "b", "batch_size", nullptr, nullptr},
@@ -191,6 +193,8 @@ void add_rate(text& to, const learning_rate& rate) {
       integer(found->m, rate.m);
       integer(found->n, rate.n);
       integer(found->flag, rate.flag);
+      if (rate.kind == schedule_kind::one_cycle)
+        real("final_div_factor", static_cast<double>(rate.piecewise.values[0]));
     }
   }
   to << "\nlearning_rate.factor = ";

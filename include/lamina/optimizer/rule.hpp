@@ -77,6 +77,9 @@ struct rule {
   static constexpr std::array<const char*, 0> attributes{};   // names of the operator's attributes
                                                               // for the scalars after the first
   static constexpr rows_rule selected_rows = rows_rule::none;
+  // The index of the scalar that a parameter's own l2_decay replaces; 0: the decay is a part of the
+  // gradient.
+  static constexpr int decay_scalar = 0;
 
   /// Returns the initial value of an accumulator.
   constexpr float initial_state(int /*state*/) const { return 0; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/schedule.hpp - Fluid's learning-rate schedules as plain values. Each schedule is
-// an aggregate with Fluid's argument names, and at(step) computes its rate. In the comments, s is
-// the step; the first step is 0. A schedule may be a constant; at() is a constant expression unless
-// it needs a power, exp or cos.
+// lamina/optimizer/schedule.hpp - Fluid's learning-rate schedules, and PyTorch's one cycle, as
+// plain values. Each schedule is an aggregate with Fluid's argument names (one_cycle: PyTorch's),
+// and at(step) computes its rate. In the comments, s is the step; the first step is 0. A schedule
+// may be a constant; at() is a constant expression unless it needs a power, exp or cos.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -177,6 +177,41 @@ struct cosine_decay {
     const double epoch = static_cast<double>(step / step_each_epoch);
     return learning_rate * 0.5 *
            (std::cos(epoch * 3.14159265358979323846 / static_cast<double>(epochs)) + 1);
+  }
+};
+
+/// The curve between two learning rates of a one_cycle.
+enum class anneal : std::uint8_t { cos, linear };
+
+/// In the first phase, the rate rises from max_lr / div_factor to max_lr, which it has in step
+/// pct_start * total_steps - 1; then it falls to max_lr / div_factor / final_div_factor in step
+/// total_steps - 1, and stays there. With three_phase, the second phase is as long as the first one
+/// and ends with max_lr / div_factor, and the rest is the third phase. Between rates r1 and r2 at
+/// share p of a phase, `cos` is r2 + (r1 - r2) / 2 * (1 + cos(pi p)), and `linear` is r1 + (r2 -
+/// r1) p. Momentum does not change. Source: Smith and Topin 2017; PyTorch: OneCycleLR with
+/// cycle_momentum=False.
+struct one_cycle {
+  float max_lr = 0;
+  std::int64_t total_steps = 1;
+  float pct_start = 0.3f;
+  anneal anneal_strategy = anneal::cos;
+  float div_factor = 25, final_div_factor = 1e4f;
+  bool three_phase = false;
+  LAMINA_COLD double at(std::int64_t step) const {
+    const double most = static_cast<double>(max_lr);
+    const double first = most / static_cast<double>(div_factor);
+    const double total = static_cast<double>(total_steps), s = static_cast<double>(step);
+    const double rising = static_cast<double>(pct_start) * total;
+    const double ends[] = {rising - 1, three_phase ? 2 * rising - 2 : total - 1, total - 1};
+    const double last = first / static_cast<double>(final_div_factor);
+    const double rates[] = {first, most, three_phase ? first : last, last};
+    int phase = 0;
+    while (phase < (three_phase ? 2 : 1) && s > ends[phase]) ++phase;
+    const double begin = phase == 0 ? 0 : ends[phase - 1];
+    if (s >= ends[phase]) return rates[phase + 1];
+    const double p = (s - begin) / (ends[phase] - begin), r1 = rates[phase], r2 = rates[phase + 1];
+    if (anneal_strategy == anneal::linear) return r1 + (r2 - r1) * p;
+    return r2 + (r1 - r2) / 2 * (1 + std::cos(3.14159265358979323846 * p));
   }
 };
 

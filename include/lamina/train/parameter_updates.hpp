@@ -172,6 +172,11 @@ class parameter_updates {
     to[4] = prepare.l1;
     to[5] = prepare.l2;
     for (std::size_t k = 1; k < scalar_.size(); ++k) to[5 + k] = scalar_[k];
+    if constexpr (Opt::decay_scalar > 0)
+      if (d.regularizer == regularizer_kind::l2) {
+        to[5] = 0;
+        to[5 + Opt::decay_scalar] = d.regularizer_coefficient;
+      }
     if (has_rows(i)) to[rows_update::lazy_mode] = traits::lazy_mode(*used_) ? 1.0f : 0.0f;
   }
 

@@ -15,11 +15,11 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// Functions with a second derivative that is not 0.
 using twice_differentiable_functions =
     operator_list<operators::tanh, operators::sigmoid, operators::logsigmoid, operators::softplus,
-                  operators::softsign, operators::tanh_shrink, operators::gelu, operators::selu,
-                  operators::elu, operators::soft_relu, operators::stanh, operators::swish,
-                  operators::pow, operators::exp, operators::log, operators::sqrt, operators::rsqrt,
-                  operators::square, operators::reciprocal, operators::sin, operators::cos,
-                  operators::asin, operators::acos, operators::atan>;
+                  operators::softsign, operators::tanh_shrink, operators::mish, operators::gelu,
+                  operators::selu, operators::elu, operators::soft_relu, operators::stanh,
+                  operators::swish, operators::pow, operators::exp, operators::log, operators::sqrt,
+                  operators::rsqrt, operators::square, operators::reciprocal, operators::sin,
+                  operators::cos, operators::asin, operators::acos, operators::atan>;
 
 namespace detail {
 
@@ -94,6 +94,15 @@ constexpr void differentiate_bend(gradient_writer& w) {
   } else if constexpr (__is_same(Op, operators::tanh_shrink)) {
     const int t = w.of_one<operators::tanh>(v);
     w.give(v, w.product(t, w.template gradient<operators::tanh>(t, u())), 2);
+  } else if constexpr (__is_same(Op, operators::mish)) {
+    // With s = sigmoid(v), t = tanh(softplus(v)): s (1 - t^2) (2 + v (1 - s - 2 t s)) u. Where |v|
+    // is above 1e4, s or 1 - t^2 is 0, in double too.
+    const int x = w.limited(v, 1e4), s = w.of_one<operators::sigmoid>(x);
+    const int t = w.of_one<operators::tanh>(w.of_one<operators::softplus>(x));
+    const int turn =
+        w.of_two<operators::elementwise_sub>(w.scaled(s, -1, 1), w.scaled(w.product(t, s), 2));
+    const int bend = w.product(s, w.scaled(w.product(x, turn), 1, 2));
+    w.give(v, w.product(bend, w.template gradient<operators::tanh>(t, u())));
   } else if constexpr (__is_same(Op, operators::stanh)) {
     const int t = w.of_one<operators::tanh>(w.scaled(v, w.attribute(0)));
     w.give(v, w.product(t, w.template gradient<operators::stanh>(v, u(), at)), -2 * w.attribute(0));

@@ -239,6 +239,14 @@ TEMPLATE_TEST_CASE("cancellation: functions of small numbers keep their digits",
         return size < 1e-3L ? x * x * x / 3 * (1 - x * x * 2 / 5) : x - std::tanh(x);
       },
       3e-6);
+  for (const double x : {-80., -20., -3., -1., -1e-3, -1e-30, 0., 1e-30, 1e-3, 1., 3., 20., 80.}) {
+    const double tanh = std::tanh(std::log1p(std::exp(x)));
+    const T found = of_vector<T>([](auto v) { return lamina::operators::mish::f(v); }, T(x));
+    INFO("mish of " << x);
+    CHECK(
+        static_cast<double>(found) ==
+        Approx(static_cast<double>(T(x)) * tanh).epsilon(std::is_same_v<T, float> ? 1e-6 : 1e-14));
+  }
   check_at_edges<T>(
       "binary cost of 1", [](auto x) { return lamina::detail::binary_cost(x, decltype(x)(1)); },
       [&](long double x) { return softplus(-x); });
@@ -253,6 +261,8 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
   using limits = std::numeric_limits<T>;
   const auto at = [](auto f, T x) { return of_vector<T>(f, x); };
   const auto swish = [](auto x) { return lamina::operators::swish::f(x, decltype(x)(1)); };
+  const auto mish = [](auto x) { return lamina::operators::mish::f(x); };
+  const auto mish_slope = [](auto x) { return lamina::operators::mish::df(x, decltype(x)(1)); };
   const auto swish_slope = [](auto x) {
     return lamina::operators::swish::df(x, decltype(x)(1), decltype(x)(1));
   };
@@ -264,6 +274,8 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
   for (const T x : {-limits::infinity(), T(-1e30), limits::lowest()}) {
     CHECK(at(swish, x) == 0);
     CHECK(at(swish_slope, x) == 0);
+    CHECK(at(mish, x) == 0);
+    CHECK(at(mish_slope, x) == 0);
     CHECK(at(hard_swish, x) == 0);
     CHECK(at(softsign, x) == -1);
     for (const int approximate : {0, 1}) {
@@ -280,6 +292,8 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
   for (const T x : {limits::infinity(), T(1e30)}) {
     CHECK(at(swish, x) == x);
     CHECK(at(swish_slope, x) == 1);
+    CHECK(at(mish, x) == x);
+    CHECK(at(mish_slope, x) == 1);
     CHECK((at(hard_swish, x) == x || std::abs(at(hard_swish, x) / x - 1) < T(1e-6)));
     CHECK(at(softsign, x) == 1);
     for (const int approximate : {0, 1})
@@ -291,6 +305,7 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
                 x) == 1);
   }
   for (const auto& f : {at(swish, limits::quiet_NaN()), at(hard_swish, limits::quiet_NaN()),
-                        at(softsign, limits::quiet_NaN())})
+                        at(softsign, limits::quiet_NaN()), at(mish, limits::quiet_NaN()),
+                        at(mish_slope, limits::quiet_NaN())})
     CHECK(std::isnan(f));
 }

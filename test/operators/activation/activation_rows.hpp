@@ -19,6 +19,8 @@ void activation(To& to) {
       to, "softplus", [](auto x) { return layer::softplus(x); }, wide);
   unary(to, "softsign", [](auto x) { return layer::softsign(x); });
   unary(to, "tanh_shrink", [](auto x) { return layer::tanh_shrink(x); });
+  unary(
+      to, "mish", [](auto x) { return layer::mish(x); }, wide);
   // Of numbers below -2 the engine has fewer digits, as 1 + erf(x) cancels.
   unary(to, "gelu", [](auto x) { return layer::gelu(x); }, {.low = -2, .high = 2});
   unary(

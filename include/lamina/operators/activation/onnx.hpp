@@ -67,8 +67,10 @@ inline void add_activation_simple(onnx_operators& to) {
                   {{"alpha", n.real("alpha", 1.67326319217681884765625F)},
                    {"scale", n.real("gamma", 1.05070102214813232421875F)}}));
   });
-  to.add_node("Mish", [](onnx_import_node& n) {
-    n.out(n.mul(n.in(0), n.unary("tanh", n.unary("softplus", n.in(0)))));
+  to.add_node("Mish", [](onnx_import_node& n) { n.out(n.unary("mish", n.in(0))); });
+  to.add("mish", [](onnx_operator& op) {
+    // mish is 0 for minus infinity and for all numbers below -1e4; the limit avoids NaN.
+    op.out("Out", "Mish", {op.node("Max", {op.in("X"), op.number(-1e4)})});
   });
   to.add("softsign", [](onnx_operator& op) { op.out("Out", "Softsign", {finite(op)}); });
   to.add("logsigmoid", [](onnx_operator& op) {
@@ -105,6 +107,10 @@ inline void add_activation_simple(onnx_operators& to) {
   replace_for_doubles(to, "softsign", [](onnx_operator& op, const std::string&) {
     const std::string& x = finite(op);
     return op.node("Div", {x, affine(op, op.node("Abs", {x}), 1, 1)});
+  });
+  replace_for_doubles(to, "mish", [](onnx_operator& op, const std::string&) {
+    const std::string& x = op.node("Max", {op.in("X"), op.number(-1e4)});
+    return op.node("Mul", {x, op.node("Tanh", {softplus(op, x)})});
   });
   // ONNX Runtime computes Gelu with float constants.
   replace_for_doubles(to, "gelu", [](onnx_operator& op, const std::string&) {

@@ -84,6 +84,10 @@ class fluid_schedule_writer {
         const std::string epoch = one("floor", divided(step_, r.m));
         return scaled(one("cos", scaled(epoch, angle, 0)), 0.5 * r.base, 0.5 * r.base);
       }
+      case kind::one_cycle:
+        throw error(
+            "lamina: Fluid has no operators for the learning-rate schedule one_cycle; expected one "
+            "of Fluid's");
       default:
         throw error(
             "lamina: Fluid has no operators for the learning-rate schedules of v2; expected one of "

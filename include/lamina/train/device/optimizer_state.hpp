@@ -92,6 +92,11 @@ class optimizer_state {
     to[4] = prepare.l1;
     to[5] = prepare.l2;
     for (std::size_t k = 1; k < scalars.size(); ++k) to[5 + k] = scalars[k];
+    if constexpr (Opt::decay_scalar > 0)
+      if (d.regularizer == regularizer_kind::l2) {
+        to[5] = 0;
+        to[5 + Opt::decay_scalar] = d.regularizer_coefficient;
+      }
     if (rows_gradient_table<training_program<P, Opt>>::table.of[i] >= 0)
       to[rows_update_operator<Opt>::lazy_mode] = traits::lazy_mode(*used_) ? 1.0f : 0.0f;
   }

@@ -157,7 +157,31 @@ struct selu : pointwise_by_output {
   }
 };
 
-using activation_simple_operators =
-    operator_list<relu, tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, gelu, selu>;
+/// Out = x * tanh(log(1 + e^x)). Source: Misra 2019. With n = e^-|x|, which is at most 1, the
+/// hyperbolic tangent is a quotient p / q: p = 1 + 2 n and q = p + 2 n^2 if x > 0, otherwise
+/// p = n^2 + 2 n and q = p + 2.
+struct mish : pointwise {
+  static constexpr const char* type = "mish";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T given) {
+    // The result is 0 for every x below -1e4. Limiting x avoids the product of infinity and 0.
+    const T x = (math::max)(T(-1e4f), given);
+    const T n = math::exp(T(-math::abs(x)));
+    const T p = math::select(x > T(0), T(1) + T(2) * n, n * n + T(2) * n);
+    return x * (p / (p + T(2) * math::select(x > T(0), n * n, T(1))));
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T given, T dy) {
+    const T x = (math::max)(T(-1e4f), (math::min)(T(1e4f), given));
+    const T n = math::exp(T(-math::abs(x)));
+    const T p = math::select(x > T(0), T(1) + T(2) * n, n * n + T(2) * n);
+    const T q = p + T(2) * math::select(x > T(0), n * n, T(1));
+    const T bend = T(4) * (T(1) + n) * n * math::select(x > T(0), n, T(1));
+    return dy * (p / q + x * bend / (q * q));
+  }
+};
+
+using activation_simple_operators = operator_list<relu, tanh, sigmoid, logsigmoid, softplus,
+                                                  softsign, tanh_shrink, gelu, selu, mish>;
 
 }}}  // namespace lamina::operators

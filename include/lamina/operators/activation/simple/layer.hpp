@@ -97,4 +97,10 @@ constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = 
                                            x.builder->attribute_list(attr.scale, attr.alpha));
 }
 
+/// Returns x * tanh(softplus(x)). Source: Misra 2019. PyTorch, Keras: mish.
+template <class T, class R, int... D>
+constexpr auto mish(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
+  return detail::activate<operators::mish>(x, attr.name);
+}
+
 }}}  // namespace lamina::layer
