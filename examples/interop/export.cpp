@@ -46,7 +46,8 @@ int main(int count, char** argument) try {
 
   lamina::make_directories(folder);
   lamina::export_onnx(folder + "/digits.onnx", model, {"probabilities"});
-  lamina::save_inference_model(folder + "/fluid", model, {"probabilities"});
+  lamina::save_inference_model(folder, model, {"probabilities"},
+                               {"digits.pdmodel", "digits.pdiparams"});
   lamina::save_safetensors(folder + "/digits.safetensors", model);
 
   e.forward(lamina::feed<"image">(lamina::dataset::digits::test()[0].image));
@@ -60,9 +61,10 @@ ONNX Runtime:
   session = onnxruntime.InferenceSession("%s/digits.onnx")
   session.run(None, {"image": images})    # float32 [rows, 64]
 PaddlePaddle:
-  paddle.enable_static()
-  program, feeds, fetches = paddle.static.load_inference_model(
-      "%s/fluid", paddle.static.Executor(), model_filename="__model__", params_filename=None)
+  paddle.enable_static()                  # with paddle 3: FLAGS_enable_pir_api=0 python3 ...
+  executor = paddle.static.Executor()
+  program, feeds, fetches = paddle.static.load_inference_model("%s/digits", executor)
+  executor.run(program, feed={"image": images}, fetch_list=fetches)
 PyTorch:
   values = safetensors.torch.load_file("%s/digits.safetensors")
   hidden = torch.nn.Linear(64, 32)
