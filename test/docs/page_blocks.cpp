@@ -386,6 +386,10 @@ void onnx() {
 #include "interop_2.inc"
 #include "interop_3.inc"
 }
+void read_onnx() {
+  lamina::tensor images;
+#include "interop_4.inc"
+}
 }  // namespace interop
 
 namespace layers {
