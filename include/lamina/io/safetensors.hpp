@@ -68,7 +68,7 @@ inline tensors_of_file read_safetensors(const safetensors_files& all, const rena
 /// weights_of_fc<P>.of[i]: whether parameter i is a matrix by which fc or mul multiplies.
 template <int Parameters>
 struct parameter_flags {
-  bool of[Parameters + 1];
+  bool of[static_cast<std::size_t>(Parameters) + 1];
 };
 template <program_type P>
 inline constexpr auto weights_of_fc = [] {
@@ -77,7 +77,8 @@ inline constexpr auto weights_of_fc = [] {
     const operator_desc& op = P::desc.operators[k];
     if (op.schema->facts.products != product_rule::mul) continue;
     const variable_desc& v = P::desc.variables[P::desc.arguments[op.inputs + 1]];
-    if (v.kind == variable_kind::parameter && v.rank == 2) all.of[v.index] = true;
+    if (v.kind == variable_kind::parameter && v.rank == 2)
+      all.of[static_cast<std::size_t>(v.index)] = true;
   }
   return all;
 }();
