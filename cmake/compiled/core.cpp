@@ -8,6 +8,7 @@
 #include <lamina/core/arrays/raw_bytes.hpp>
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/file_mapping.hpp>
 #include <lamina/core/files/left_files.hpp>
 #include <lamina/core/files/md5.hpp>
 #include <lamina/core/files/open_file.hpp>

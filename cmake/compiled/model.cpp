@@ -7,6 +7,7 @@
 #include <lamina/core/arrays/raw_bytes.hpp>
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/file_mapping.hpp>
 #include <lamina/core/files/left_files.hpp>
 #include <lamina/core/files/open_file.hpp>
 #include <lamina/core/messages/error.hpp>

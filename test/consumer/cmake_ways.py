@@ -8,20 +8,24 @@ the installed one. fetched: FetchContent clones a local git. system: the copy is
 and the project asks for more warnings than lamina's own. optimised: -Wnull-dereference with -O1
 and -O2. without_zlib: LAMINA_WITH_ZLIB=OFF.
 unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. compiled: with
-lamina::compiled. imported: with a saved model as C++. mpi: with lamina_mpi, of an
-installed copy and of one that is added, under mpirun; left out where there is no MPI. vcpkg:
-the overlay port, against a stand-in for vcpkg (vcpkg_port.py). conan_create.py has Conan.
+lamina::compiled. imported: with a saved model as C++. embedded: with parameters inside the
+executable. mpi: with lamina_mpi, of an installed copy and of one that is added, under mpirun; left
+out where there is no MPI. vcpkg: the overlay port, against a stand-in for vcpkg (vcpkg_port.py).
+conan_create.py has Conan.
 
-imported and mpi compile much that other tests compile too, so a second compiler may do it sooner.
+imported, embedded and mpi compile much that other tests compile too, so a second compiler may do it
+sooner.
 
 usage: cmake_ways.py --compiler CXX [--quick CXX] [WAY]...
 """
 import argparse
+import json
 import os
 import pathlib
 import platform
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -195,6 +199,19 @@ class ways:
                 f'target_compile_definitions(main PRIVATE MODEL="{model}")\n'
                 f'lamina_import(main net MODEL "{model}")\n')
         self.build("imported", text, f"-DCMAKE_PREFIX_PATH={self.installed()}",
+                   f"-DCMAKE_CXX_COMPILER={self.quick}")
+
+    def embedded(self):
+        """Parameters inside the executable: the bytes of a file, which a model loads."""
+        header = json.dumps({"y.w_0": {"dtype": "BF16", "shape": [2, 1],
+                                       "data_offsets": [0, 4]}}).encode()
+        weights = self.folder / "parameters.safetensors"
+        weights.write_bytes(struct.pack("<Q", len(header)) + header + b"\x80\x3f\x00\xc0")
+        text = ("find_package(lamina CONFIG REQUIRED)\n"
+                f'add_executable(main "{HERE / "ways/embeds.cpp"}")\n'
+                "target_link_libraries(main PRIVATE lamina::lamina)\n"
+                f'lamina_embed(main "{weights}")\n')
+        self.build("embedded", text, f"-DCMAKE_PREFIX_PATH={self.installed()}",
                    f"-DCMAKE_CXX_COMPILER={self.quick}")
 
     def mpi(self):

@@ -43,8 +43,10 @@
 #include <lamina/inspect/summary.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
+#include <lamina/io/load_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
+#include <lamina/io/safetensors.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/any_model.hpp>
 #include <lamina/model/bfloat16/bfloat16_machine.hpp>
@@ -340,6 +342,20 @@ namespace digits = lamina::dataset::digits;
 #include "from_pytorch_and_keras_8.inc"
 }  // namespace from_pytorch_and_keras
 
+namespace from_pytorch_in_five_minutes {
+void onnx() {
+  lamina::tensor images;
+#include "from_pytorch_in_five_minutes_1.inc"
+}
+#include "from_pytorch_in_five_minutes_2.inc"
+void options(lamina::model<std::remove_const_t<decltype(net)>>& model) {
+  {
+#include "from_pytorch_in_five_minutes_3.inc"
+  }
+#include "from_pytorch_in_five_minutes_4.inc"
+}
+}  // namespace from_pytorch_in_five_minutes
+
 namespace files {
 void numpy() {
 #include "files_1.inc"
@@ -369,6 +385,10 @@ void onnx() {
   lamina::scope scope;
 #include "interop_2.inc"
 #include "interop_3.inc"
+}
+void read_onnx() {
+  lamina::tensor images;
+#include "interop_4.inc"
 }
 }  // namespace interop
 

@@ -167,6 +167,18 @@ void write_named_tensors() {
         }));
   write("safetensors", "six",
         file_of([&](const std::string& path) { lamina::save_safetensors(path, values); }));
+  std::string header = R"({"w":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]},)"
+                       R"("b":{"dtype":"BF16","shape":[3],"data_offsets":[12,18]},)"
+                       R"("q":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[18,20]},)"
+                       R"("u":{"dtype":"U64","shape":[1],"data_offsets":[20,28]}} )";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  std::string widened(8, '\0');
+  widened[0] = static_cast<char>(header.size());
+  widened += header;
+  for (char element = 0; element < 20; ++element) widened += element;
+  write("safetensors", "widened", widened + '\5' + std::string(7, '\0'));
+  write("safetensors", "index",
+        R"({"metadata":{"total_size":4},"weight_map":{"w":"a.safetensors"}})");
   for (const auto& [name, value] : values)
     write("npy", name, file_of([&](const std::string& path) { lamina::save_npy(path, value); }));
   std::string turned = lamina::read_file(to + "/npy/w");

@@ -47,8 +47,8 @@ STAGE = re.compile(r'(?:\btable\[|\bto\.add\(|\b\w+\(to, )"(\w+?)(?:_grad)?"')
 OTHER_WORDS = {
     "dataset/cifar.hpp": {"data"},
     "dataset/column_encoding.hpp": {"mean"},
+    "io/arrays/safetensors_header.hpp": {"shape"},
     "io/npy.hpp": {"shape"},
-    "io/safetensors.hpp": {"shape"},
     "metric/accuracy.hpp": {"accuracy"},
     "model/parameters/tensor_file.hpp": {"data"},
     "optimizer/lars_momentum.hpp": {"momentum"},

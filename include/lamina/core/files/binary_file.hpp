@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/file_mapping.hpp>
 #include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -67,6 +68,12 @@ class binary_reader {
   }
   /// Reads the next n bytes as text.
   LAMINA_API LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what);
+  /// Returns all bytes of the file; the view is valid as long as the reader. A regular file is
+  /// mapped into memory, so that no copy of its bytes is made. If the system cannot map it, it is
+  /// read.
+  LAMINA_API LAMINA_COLD std::string_view map();
+  /// Tells the system that the bytes from offset `begin` to offset `end` of map() have been read.
+  void release(std::uint64_t begin, std::uint64_t end) const { mapping_.release(begin, end); }
   /// Throws a format_error for the current offset, or for a given one.
   [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
   [[noreturn]] LAMINA_API LAMINA_COLD void fail_at(std::uint64_t offset,
@@ -79,6 +86,7 @@ class binary_reader {
 
   std::string path_;
   open_file file_;
+  file_mapping mapping_{};                     // the contents of a file after map()
   std::string kept_{};                         // the contents of a pipe or of a decompressed file
   const char* bytes_ = nullptr;                // null: the bytes are in the file
   std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: end of the window
@@ -168,6 +176,21 @@ std::string binary_reader::bytes(std::uint64_t n, std::string_view what) {
   std::string all(n, '\0');
   read(all.data(), n, what);
   return all;
+}
+
+std::string_view binary_reader::map() {
+  if (bytes_ == nullptr) {
+    mapping_ = file_mapping(file_.number(), size_);
+    if (mapping_.data() != nullptr) {
+      bytes_ = mapping_.data();
+    } else {
+      if (::lseek(file_.number(), 0, SEEK_SET) < 0)
+        throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+      keep_all();
+      if (at_ > size_) fail("the file has become shorter");
+    }
+  }
+  return {bytes_, size_};
 }
 
 void binary_reader::fail(const std::string& reason) const { fail_at(at_, reason); }

@@ -34,6 +34,21 @@ tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::str
 
 }  // namespace detail
 
+/// Throws format_error unless a tensor can have these dimensions: each below 2^32, and strides
+/// below 2^62. An array without elements needs no memory, but its strides must not overflow either.
+inline void check_dimensions(const binary_reader& from, const std::vector<std::uint64_t>& dims,
+                             std::string_view what) {
+  std::uint64_t strides = 1;
+  for (const std::uint64_t d : dims) {
+    if (d > (std::numeric_limits<std::uint32_t>::max)())
+      from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
+    if (d != 0 && strides > (std::uint64_t{1} << 62) / d)
+      from.fail(text("expected strides below 2^62 in ")
+                << what << ", found the shape " << text().list(dims));
+    strides *= d == 0 ? 1 : d;
+  }
+}
+
 /// Reads the elements of a tensor with shape `dims`, row by row. Before it allocates memory, the
 /// function checks that the file contains as many bytes as the type and the shape require. Throws
 /// format_error if the file contains fewer bytes, and for float16.
@@ -47,18 +62,9 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
       from.fail(text("expected at most ")
                 << from.left() << " bytes of " << what << ", found the shape " << text().list(dims)
                 << " of " << name_of(type));
-    if (d > (std::numeric_limits<std::uint32_t>::max)())
-      from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
     size *= d;
   }
-  // An array without elements needs no memory, but its strides must not overflow either.
-  std::uint64_t strides = 1;
-  for (const std::uint64_t d : dims) {
-    if (d != 0 && strides > (std::uint64_t{1} << 62) / d)
-      from.fail(text("expected strides below 2^62 in ")
-                << what << ", found the shape " << text().list(dims));
-    strides *= d == 0 ? 1 : d;
-  }
+  check_dimensions(from, dims, what);
   const tensor_shape shape(dims.begin(), dims.end());
   switch (type) {
     case dtype::boolean:

@@ -6,7 +6,6 @@
 #include <lamina/core/config.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -22,54 +21,34 @@
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/numbers/bfloat16.hpp>
+#include <lamina/core/numbers/small_floats.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/onnx/onnx_model_message.hpp>
 #include <lamina/tensor/tensor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Returns the number with these bits: sign, `exponent_bits` of an exponent with this bias, and
-/// `fraction_bits`. `has_infinity`: the largest exponent stands for infinity and NaN.
-inline float small_float(unsigned bits, int exponent_bits, int fraction_bits, int bias,
-                         bool has_infinity) {
-  const unsigned fraction = bits & ((1U << fraction_bits) - 1);
-  const int exponent = static_cast<int>((bits >> fraction_bits) & ((1U << exponent_bits) - 1));
-  const bool negative = ((bits >> (fraction_bits + exponent_bits)) & 1) != 0;
-  double value = 0;
-  if (has_infinity && exponent == (1 << exponent_bits) - 1)
-    value = fraction == 0 ? std::numeric_limits<double>::infinity()
-                          : std::numeric_limits<double>::quiet_NaN();
-  else if (exponent == 0)
-    value = std::ldexp(fraction, 1 - bias - fraction_bits);
-  else
-    value = std::ldexp((1U << fraction_bits) + fraction, exponent - bias - fraction_bits);
-  return static_cast<float>(negative ? -value : value);
-}
-
 /// Returns an element of a type without arithmetic as a float. `type` is TensorProto.DataType.
 inline float widened(unsigned bits, int type) {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto half = static_cast<std::uint16_t>(bits);
+  const auto byte = static_cast<std::uint8_t>(bits);
   switch (type) {
     case 10:  // FLOAT16
-      return small_float(bits, 5, 10, 15, true);
+      return float_of_float16(half);
     case 16:  // BFLOAT16
-      return float_of_bfloat16(static_cast<std::uint16_t>(bits));
+      return float_of_bfloat16(half);
     case 17:  // FLOAT8E4M3FN
-      return (bits & 0x7f) == 0x7f ? nan : small_float(bits, 4, 3, 7, false);
+      return float_of_float8_e4m3fn(byte);
     case 18:  // FLOAT8E4M3FNUZ
-      return bits == 0x80 ? nan : small_float(bits, 4, 3, 8, false);
+      return float_of_float8_e4m3fnuz(byte);
     case 19:  // FLOAT8E5M2
-      return small_float(bits, 5, 2, 15, true);
+      return float_of_float8_e5m2(byte);
     case 20:  // FLOAT8E5M2FNUZ
-      return bits == 0x80 ? nan : small_float(bits, 5, 2, 16, false);
+      return float_of_float8_e5m2fnuz(byte);
     case 23:  // FLOAT4E2M1
-      return small_float(bits, 2, 1, 1, false);
-    default: {  // FLOAT8E8M0: the exponent of a float; 0 stands for 2^-127
-      const std::uint32_t whole = bits == 0 ? 1U << 22 : bits << 23;
-      float value = 0;
-      std::memcpy(&value, &whole, sizeof value);
-      return bits == 0xff ? nan : value;
-    }
+      return float_of_float4_e2m1(byte);
+    default:
+      return float_of_float8_e8m0(byte);
   }
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/files/file_mapping.hpp - maps a file into memory, so that its bytes are read without
+// a copy.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <utility>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// The bytes of an open file, as read-only memory. The system reads a page of the file when the
+/// program first accesses it. If another process shortens the file while it is mapped, an access
+/// after its new end ends the program by a signal; to replace a file, rename a new one, as
+/// written_file does.
+class file_mapping {
+ public:
+  file_mapping() = default;
+  /// Maps the first `size` bytes of a file that is open for reading. If the system cannot map it,
+  /// data() is null.
+  LAMINA_API LAMINA_COLD file_mapping(int file, std::size_t size);
+  file_mapping(file_mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  file_mapping& operator=(file_mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  LAMINA_API LAMINA_COLD ~file_mapping();
+
+  const char* data() const { return static_cast<const char*>(data_); }
+  std::size_t size() const { return size_; }
+  /// Tells the system that the program has read these bytes, so that their pages no longer count
+  /// as memory of the program. A later access reads them again.
+  LAMINA_API LAMINA_COLD void release(std::size_t begin, std::size_t end) const;
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+#if LAMINA_DEFINES
+
+file_mapping::file_mapping(int file, std::size_t size) {
+  if (size == 0) return;
+  void* const found = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (found == MAP_FAILED) return;
+  data_ = found;
+  size_ = size;
+  ::madvise(data_, size_, MADV_SEQUENTIAL);
+}
+
+file_mapping::~file_mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+void file_mapping::release(std::size_t begin, std::size_t end) const {
+  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  begin = begin / page * page;
+  end = end / page * page;  // the last page may contain the beginning of the next value
+  if (data_ != nullptr && begin < end && end <= size_)
+    ::madvise(static_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
+#endif  // LAMINA_DEFINES
+
+}}  // namespace lamina
