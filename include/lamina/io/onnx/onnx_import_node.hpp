@@ -349,6 +349,21 @@ class onnx_import_node {
   onnx_imported binary(const char* type, onnx_imported x, onnx_imported y, dtype result) {
     const extents dims = broadcast_dims(x.dims, y.dims);
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return filled(0, result, dims);
+    // Only Y is repeated, so the larger operand becomes X where the order has no meaning.
+    if (x.dims != dims && y.dims == dims) {
+      const std::string_view name = type;
+      const bool is_single = x.constant != nullptr && x.constant->size() == 1;
+      if (name == "elementwise_add" || name == "elementwise_mul") {
+        std::swap(x, y);
+      } else if (is_single && name == "elementwise_sub" && is_floating(y.type)) {
+        y = negative(y);
+        std::swap(x, y);
+        type = "elementwise_add";
+      } else if (is_single && name == "elementwise_div" && is_floating(y.type) &&
+                 x.constant->cast<double>().flat(0) == 1) {
+        return unary("reciprocal", y);
+      }
+    }
     x = filled_to(x, y, dims);
     std::vector<onnx_set> attributes;
     if (y.rank() > 0 && y.dims != dims) {
