@@ -5,33 +5,27 @@
 using onnx_pattern::dims;
 using onnx_pattern::graph;
 
-namespace {
-
-lamina::onnx_attributes order(dims perm) { return {{"perm", std::move(perm)}}; }
-
-}  // namespace
-
 TEST_CASE("shapes: transposes in a row become one, in the right order") {
   // The order of the second is that of the result of the first (not of x).
   graph g({2, 3, 4});
-  g.add("Transpose", {"x"}, {"a"}, order({1, 0, 2})).add("Transpose", {"a"}, {"y"}, order({0, 2, 1}));
+  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0, 2}}}).add("Transpose", {"a"}, {"y"}, {{"perm", dims{0, 2, 1}}});
   const auto found = g.simplified();
   CHECK(found.count("transpose2") == 1);
   CHECK(found.results[0].shape() == lamina::tensor_shape{3, 4, 2});
   graph three({2, 3, 4});
-  three.add("Transpose", {"x"}, {"a"}, order({1, 2, 0}));
-  three.add("Transpose", {"a"}, {"b"}, order({1, 2, 0}));
-  three.add("Transpose", {"b"}, {"c"}, order({1, 2, 0})).add("Relu", {"c"}, {"y"});
+  three.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 2, 0}}});
+  three.add("Transpose", {"a"}, {"b"}, {{"perm", dims{1, 2, 0}}});
+  three.add("Transpose", {"b"}, {"c"}, {{"perm", dims{1, 2, 0}}}).add("Relu", {"c"}, {"y"});
   CHECK(three.simplified().report.operators_after == 1);
   graph back({-1, 3, 4});
-  back.add("Transpose", {"x"}, {"a"}, order({0, 2, 1}));
-  back.add("Transpose", {"a"}, {"b"}, order({0, 2, 1})).add("Tanh", {"b"}, {"y"});
+  back.add("Transpose", {"x"}, {"a"}, {{"perm", dims{0, 2, 1}}});
+  back.add("Transpose", {"a"}, {"b"}, {{"perm", dims{0, 2, 1}}}).add("Tanh", {"b"}, {"y"});
   CHECK(back.simplified().report.operators_after == 1);
 }
 
 TEST_CASE("shapes: an output keeps its name, also if it is equal to another value") {
   graph g({2, 3});  // x itself: the copy stays
-  g.add("Transpose", {"x"}, {"a"}, order({1, 0})).add("Transpose", {"a"}, {"y"}, order({1, 0}));
+  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0}}}).add("Transpose", {"a"}, {"y"}, {{"perm", dims{1, 0}}});
   const auto of_feed = g.simplified();
   CHECK(of_feed.model.program.fetch_names() == std::vector<std::string>{"y"});
   graph two({2, 3});  // both values are outputs
@@ -47,20 +41,20 @@ TEST_CASE("shapes: an output keeps its name, also if it is equal to another valu
 
 TEST_CASE("shapes: a transpose that another operator reads stays") {
   graph g({2, 3, 4});
-  g.add("Transpose", {"x"}, {"a"}, order({1, 0, 2})).add("Transpose", {"a"}, {"y"}, order({0, 2, 1}));
+  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0, 2}}}).add("Transpose", {"a"}, {"y"}, {{"perm", dims{0, 2, 1}}});
   g.add("Tanh", {"a"}, {"more"}).also("more");
   CHECK(g.simplified().count("transpose2") == 2);
 }
 
 TEST_CASE("shapes: a transpose of dimensions of extent 1 is a reshape") {
   graph g({3, 1, 4});
-  g.add("Transpose", {"x"}, {"y"}, order({1, 0, 2}));
+  g.add("Transpose", {"x"}, {"y"}, {{"perm", dims{1, 0, 2}}});
   CHECK(g.simplified().count("reshape2") == 1);
   graph moved({3, 2, 4});
-  moved.add("Transpose", {"x"}, {"y"}, order({1, 0, 2}));
+  moved.add("Transpose", {"x"}, {"y"}, {{"perm", dims{1, 0, 2}}});
   CHECK(moved.simplified().count("transpose2") == 1);
   graph unknown({-1, -1, 1});  // two dimensions that a reshape would have to infer
-  unknown.add("Transpose", {"x"}, {"y"}, order({2, 0, 1}));
+  unknown.add("Transpose", {"x"}, {"y"}, {{"perm", dims{2, 0, 1}}});
   CHECK(unknown.simplified().count("transpose2") == 1);
 }
 

@@ -90,7 +90,8 @@ class program_graph {
     for (graph_value& v : values_) {
       if (v.message.need_check_feed) v.is_kept = v.is_given = true;
       // Without feed operators, a variable that nothing writes is fed.
-      if (!is_fed && v.writers.empty() && !v.readers.empty()) v.is_kept = v.is_given = true;
+      if (!is_fed && !v.is_given && v.writers.empty() && !v.readers.empty())
+        v.is_kept = v.is_given = true;
     }
   }
 
