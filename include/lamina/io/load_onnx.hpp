@@ -54,7 +54,9 @@ inline inference_model from_onnx(std::string_view bytes, const std::string& file
                     options.fixed)
       .run();
   auto variables = std::make_unique<scope>();
-  program_message program = simplified(to.finish(*variables), *variables, options.simplify);
+  program_message program = to.finish(*variables);
+  if (!model.graph.outputs.empty())
+    program = simplified(std::move(program), *variables, options.simplify);
   for (const std::string& name : variables->names())
     if (program.blocks[0].find(name) == nullptr) variables->drop(name);
   return {loaded_program(std::move(program), file), std::move(variables)};

@@ -17,7 +17,7 @@
 
 #include <lamina/executor/operator_registry.hpp>
 #include <lamina/io/fluid/program_message.hpp>
-#include <lamina/io/fluid/prune_message.hpp>
+#include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>
 
