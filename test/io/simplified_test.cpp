@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // simplified(): options, reports, recorded programs, and random programs before and after. The
 // passes have tests in io/simplify.
-#include "io/simplify/onnx_pattern.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "io/simplify/onnx_pattern.hpp"
 
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/simplified.hpp>
@@ -65,8 +65,8 @@ class random_program {
     // The last value, and others that a reader outside of the program wants too.
     results.push_back(made_.back());
     for (int i = at_most(2); i > 0; --i) {
-      const std::string& other = made_[static_cast<std::size_t>(
-          at_most(static_cast<int>(made_.size()) - 1))];
+      const std::string& other =
+          made_[static_cast<std::size_t>(at_most(static_cast<int>(made_.size()) - 1))];
       if (std::find(results.begin(), results.end(), other) == results.end() && other != "x")
         results.push_back(other);
     }
@@ -83,9 +83,7 @@ class random_program {
     return static_cast<int>(state_ % static_cast<std::uint32_t>(n + 1));
   }
   static lamina::tensor_shape shape(const dims& d) { return {d.begin(), d.end()}; }
-  const dims& dims_of(const std::string& name) const {
-    return program.blocks[0].find(name)->dims;
-  }
+  const dims& dims_of(const std::string& name) const { return program.blocks[0].find(name)->dims; }
   lamina::variable_message& declare(const std::string& name, dims d) {
     lamina::variable_message& v = program.blocks[0].variables.emplace_back();
     v.name = name;
@@ -175,7 +173,8 @@ class random_program {
       }
       case 6: {  // hard_swish
         const std::string a = binary("elementwise_add", x, constant({1}, 0, 3));
-        const std::string c = unary("clip", a, {{"min", 0.0}, {"max", at_most(4) == 0 ? 5.0 : 6.0}});
+        const std::string c =
+            unary("clip", a, {{"min", 0.0}, {"max", at_most(4) == 0 ? 5.0 : 6.0}});
         const std::string p = binary("elementwise_mul", or_other(x), c);
         binary("elementwise_div", p, constant({1}, 0, 6));
         return;
@@ -195,8 +194,7 @@ class random_program {
         const attributes along{{"dim", dims{rank - 1}}, {"keep_dim", true}, {"reduce_all", false}};
         std::string off = x;
         if (centred) off = binary("elementwise_sub", x, op("reduce_mean", {{"X", x}}, m, along));
-        const std::string v =
-            op("reduce_mean", {{"X", unary("square", or_other(off))}}, m, along);
+        const std::string v = op("reduce_mean", {{"X", unary("square", or_other(off))}}, m, along);
         const std::string root =
             unary("sqrt", binary("elementwise_add", v, constant({1}, 0, 0.25)));
         if (at_most(1) == 0)
@@ -245,8 +243,9 @@ class random_program {
         const bool turned = at_most(1) == 0;
         dims to = d;
         to.back() = n;
-        std::string y = op("matmul", {{"X", x}, {"Y", constant(turned ? dims{n, last} : dims{last, n})}},
-                           to, {{"transpose_Y", turned}});
+        std::string y =
+            op("matmul", {{"X", x}, {"Y", constant(turned ? dims{n, last} : dims{last, n})}}, to,
+               {{"transpose_Y", turned}});
         if (at_most(1) == 0) y = binary("elementwise_add", y, constant({n}));
         if (at_most(1) == 0) y = binary("elementwise_mul", y, constant({n}));
         if (at_most(1) == 0) y = binary("elementwise_mul", y, number());
@@ -276,8 +275,10 @@ class random_program {
         const std::int64_t n = 2 + at_most(2);
         std::string y = op("conv2d", {{"Input", x}, {"Filter", constant({n, d[1], 1, 1})}},
                            {d[0], n, d[2], d[3]},
-                           {{"strides", dims{1, 1}}, {"paddings", dims{0, 0}},
-                            {"dilations", dims{1, 1}}, {"groups", 1}},
+                           {{"strides", dims{1, 1}},
+                            {"paddings", dims{0, 0}},
+                            {"dilations", dims{1, 1}},
+                            {"groups", 1}},
                            "Output");
         if (at_most(1) == 0) y = binary("elementwise_add", y, constant({n}), 1);
         if (at_most(2) > 0) y = norm(y, n);
@@ -293,7 +294,8 @@ class random_program {
       case 20: {
         dims to = d;
         to.back() *= 2;
-        lamina::operator_message& made = last_of(op("concat", {{"X", x}}, to, {{"axis", rank - 1}}));
+        lamina::operator_message& made =
+            last_of(op("concat", {{"X", x}}, to, {{"axis", rank - 1}}));
         made.inputs[0].arguments.push_back(any_like(x));
         return;
       }
@@ -327,8 +329,7 @@ std::vector<lamina::lod_tensor> run(const lamina::program_message& p, lamina::sc
   const lamina::loaded_program loaded(p);
   return lamina::basic_executor<Real>().run(
       loaded, values,
-      {{"x", lamina::lod_tensor(
-                 onnx_pattern::counted(of.shape_of_x(), lamina::dtype_of<Real>))}},
+      {{"x", lamina::lod_tensor(onnx_pattern::counted(of.shape_of_x(), lamina::dtype_of<Real>))}},
       of.results);
 }
 
@@ -405,8 +406,8 @@ TEST_CASE("simplified: batch_norm and dropout in training mode stay") {
   lamina::executor executor;
   lamina::scope values;
   executor.run_startup(view, values, 3);
-  const lamina::program_message made = lamina::simplified(
-      lamina::to_program_message(view), values, {.keep = {output}, .report = &report});
+  const lamina::program_message made = lamina::simplified(lamina::to_program_message(view), values,
+                                                          {.keep = {output}, .report = &report});
   int kept = 0;
   for (const lamina::operator_message& op : made.blocks[0].operators)
     kept += op.type == "batch_norm" || op.type == "dropout" ? 1 : 0;

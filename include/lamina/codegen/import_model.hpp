@@ -26,7 +26,7 @@ struct import_options {
   std::string name = "net";  // the name of the program in the header
   std::string weights = "";  // the file of the parameters; if empty, the name of the
                              // header with .safetensors
-  bool simplify = false;       // writes simplified(program): fewer operators, for inference only
+  bool simplify = false;     // writes simplified(program): fewer operators, for inference only
 };
 
 namespace detail {

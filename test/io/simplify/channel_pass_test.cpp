@@ -16,18 +16,17 @@ graph& norm(graph& g, const char* from, const char* to, std::int64_t channels) {
 
 }  // namespace
 
-TEST_CASE("batch_norm: into convolutions, with and without bias, in groups, of one to three sides") {
+TEST_CASE(
+    "batch_norm: into convolutions, with and without bias, in groups, of one to three sides") {
   struct shape {
     dims x, w;
     std::int64_t groups;
     bool bias;
   };
-  for (const shape& s : {shape{{-1, 4, 5, 5}, {6, 4, 3, 3}, 1, true},
-                         shape{{-1, 4, 5, 5}, {6, 4, 3, 3}, 1, false},
-                         shape{{-1, 4, 5, 5}, {6, 2, 3, 3}, 2, true},
-                         shape{{-1, 6, 5, 5}, {6, 1, 3, 3}, 6, true},
-                         shape{{-1, 2, 4, 4, 4}, {6, 2, 2, 2, 2}, 1, true},
-                         shape{{-1, 4, 9}, {6, 4, 3}, 1, true}}) {
+  for (const shape& s :
+       {shape{{-1, 4, 5, 5}, {6, 4, 3, 3}, 1, true}, shape{{-1, 4, 5, 5}, {6, 4, 3, 3}, 1, false},
+        shape{{-1, 4, 5, 5}, {6, 2, 3, 3}, 2, true}, shape{{-1, 6, 5, 5}, {6, 1, 3, 3}, 6, true},
+        shape{{-1, 2, 4, 4, 4}, {6, 2, 2, 2, 2}, 1, true}, shape{{-1, 4, 9}, {6, 4, 3}, 1, true}}) {
     graph g(s.x);
     g.counted("w", s.w, 0.2).counted("b", {6});
     if (s.bias)
@@ -86,14 +85,19 @@ TEST_CASE("batch_norm: products and sums per channel, as other exporters write i
 
 TEST_CASE("batch_norm: shared weights, a second reader and statistics of the batch keep it") {
   graph shared({-1, 4, 5, 5});
-  shared.counted("w", {4, 4, 1, 1}, 0.2).add("Conv", {"x", "w"}, {"c"}).add("Conv", {"c", "w"}, {"d"});
+  shared.counted("w", {4, 4, 1, 1}, 0.2)
+      .add("Conv", {"x", "w"}, {"c"})
+      .add("Conv", {"c", "w"}, {"d"});
   CHECK(norm(shared, "d", "y", 4).simplified().count("batch_norm") == 1);
   graph read({-1, 4, 5, 5});
   read.counted("w", {6, 4, 3, 3}, 0.2).add("Conv", {"x", "w"}, {"c"}).also("c");
   CHECK(norm(read, "c", "y", 6).simplified().count("batch_norm") == 1);
   graph training({-1, 4, 5, 5});
   training.counted("w", {6, 4, 3, 3}, 0.2).add("Conv", {"x", "w"}, {"c"});
-  training.counted("scale", {6}).counted("shift", {6}).counted("mean", {6}).counted("variance", {6});
+  training.counted("scale", {6})
+      .counted("shift", {6})
+      .counted("mean", {6})
+      .counted("variance", {6});
   training.add("BatchNormalization", {"c", "scale", "shift", "mean", "variance"},
                {"y", "new_mean", "new_variance"}, {{"training_mode", std::int64_t{1}}});
   const auto found = training.simplified();
@@ -120,7 +124,9 @@ TEST_CASE("batch_norm: in double, and two nets with norms of equal shapes keep t
   g.counted("w", {6, 4, 3, 3}, 0.2).add("Conv", {"x", "w"}, {"c"});
   CHECK(norm(g, "c", "y", 6).simplified().count("batch_norm") == 0);
   graph two({-1, 4, 5, 5});
-  two.counted("w", {6, 4, 1, 1}, 0.2).counted("v", {6, 4, 1, 1}, 0.3).add("Conv", {"x", "w"}, {"c"});
+  two.counted("w", {6, 4, 1, 1}, 0.2)
+      .counted("v", {6, 4, 1, 1}, 0.3)
+      .add("Conv", {"x", "w"}, {"c"});
   two.add("Conv", {"x", "v"}, {"d"}).counted("mean_2", {6}, -0.4);
   norm(two, "c", "n", 6);
   two.add("BatchNormalization", {"d", "scale", "shift", "mean_2", "variance"}, {"m"});

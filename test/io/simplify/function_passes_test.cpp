@@ -144,7 +144,9 @@ TEST_CASE("swish: another value or a second reader of the gate keeps the operato
   wide.add("Mul", {"w", "s"}, {"y"});
   CHECK(wide.simplified().count("swish") == 0);
   graph shifted = numbers();
-  shifted.add("Add", {"x", "one"}, {"b"}).add("Sigmoid", {"b"}, {"s"}).add("Mul", {"x", "s"}, {"y"});
+  shifted.add("Add", {"x", "one"}, {"b"})
+      .add("Sigmoid", {"b"}, {"s"})
+      .add("Mul", {"x", "s"}, {"y"});
   CHECK(shifted.simplified().count("swish") == 0);
 }
 
@@ -188,9 +190,12 @@ TEST_CASE("hard_sigmoid, softplus, logsigmoid, softsign, relu and clip") {
   }
 }
 
-TEST_CASE("arithmetic: numbers become attributes, if they have one element and a float holds them") {
+TEST_CASE(
+    "arithmetic: numbers become attributes, if they have one element and a float holds them") {
   graph g = numbers();
-  g.add("Mul", {"x", "two"}, {"a"}).add("Div", {"a", "six"}, {"b"}).add("Add", {"b", "three"}, {"c"});
+  g.add("Mul", {"x", "two"}, {"a"})
+      .add("Div", {"a", "six"}, {"b"})
+      .add("Add", {"b", "three"}, {"c"});
   g.add("Sub", {"one", "c"}, {"y"});
   const auto found = g.simplified();
   CHECK(found.report.operators_after <= 2);

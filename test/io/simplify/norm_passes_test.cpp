@@ -121,13 +121,13 @@ TEST_CASE("layer_norm: a scale that is no list of the normalised elements is a p
 
 TEST_CASE("layer_norm: what only looks like one is left alone") {
   std::vector<form> forms(7);
-  forms[0].second_axes = {1};              // means along another dimension
+  forms[0].second_axes = {1};                  // means along another dimension
   forms[1].axes = forms[1].second_axes = {1};  // not the last dimensions
   forms[2].axes = {-1};
   forms[2].second_axes = {1, 2};
   forms[3].x = {8, 8, 8};  // without kept dimensions, means align with other elements
   forms[3].keep = false;
-  forms[4].epsilon = 0;   // equal elements are 0 / 0
+  forms[4].epsilon = 0;  // equal elements are 0 / 0
   forms[5].epsilon = -1e-3;
   forms[6].x = {8};  // all dimensions are normalised: there are no rows
   for (std::size_t i = 0; i < forms.size(); ++i) {

@@ -62,7 +62,8 @@ TEST_CASE("products: what another operator reads, sums and other orders stay") {
   sum.add("MatMul", {"a", "w"}, {"p"}).add("Add", {"p", "two"}, {"y"});
   CHECK(sum.simplified().report.operators_after == 3);
   graph heads({2, 3, 3, 3});  // not the last two dimensions
-  heads.add("Transpose", {"x"}, {"t"}, {{"perm", dims{0, 2, 1, 3}}}).add("MatMul", {"x", "t"}, {"y"});
+  heads.add("Transpose", {"x"}, {"t"}, {{"perm", dims{0, 2, 1, 3}}})
+      .add("MatMul", {"x", "t"}, {"y"});
   CHECK(heads.simplified().count("transpose2") == 1);
 }
 

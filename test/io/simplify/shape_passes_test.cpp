@@ -8,7 +8,8 @@ using onnx_pattern::graph;
 TEST_CASE("shapes: transposes in a row become one, in the right order") {
   // The order of the second is that of the result of the first (not of x).
   graph g({2, 3, 4});
-  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0, 2}}}).add("Transpose", {"a"}, {"y"}, {{"perm", dims{0, 2, 1}}});
+  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0, 2}}})
+      .add("Transpose", {"a"}, {"y"}, {{"perm", dims{0, 2, 1}}});
   const auto found = g.simplified();
   CHECK(found.count("transpose2") == 1);
   CHECK(found.results[0].shape() == lamina::tensor_shape{3, 4, 2});
@@ -25,7 +26,8 @@ TEST_CASE("shapes: transposes in a row become one, in the right order") {
 
 TEST_CASE("shapes: an output keeps its name, also if it is equal to another value") {
   graph g({2, 3});  // x itself: the copy stays
-  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0}}}).add("Transpose", {"a"}, {"y"}, {{"perm", dims{1, 0}}});
+  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0}}})
+      .add("Transpose", {"a"}, {"y"}, {{"perm", dims{1, 0}}});
   const auto of_feed = g.simplified();
   CHECK(of_feed.model.program.fetch_names() == std::vector<std::string>{"y"});
   graph two({2, 3});  // both values are outputs
@@ -41,7 +43,8 @@ TEST_CASE("shapes: an output keeps its name, also if it is equal to another valu
 
 TEST_CASE("shapes: a transpose that another operator reads stays") {
   graph g({2, 3, 4});
-  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0, 2}}}).add("Transpose", {"a"}, {"y"}, {{"perm", dims{0, 2, 1}}});
+  g.add("Transpose", {"x"}, {"a"}, {{"perm", dims{1, 0, 2}}})
+      .add("Transpose", {"a"}, {"y"}, {{"perm", dims{0, 2, 1}}});
   g.add("Tanh", {"a"}, {"more"}).also("more");
   CHECK(g.simplified().count("transpose2") == 2);
 }
@@ -66,7 +69,9 @@ TEST_CASE("shapes: reshapes in a row become one, and none if the shape is the sa
   CHECK(g.simplified().count("reshape2") == 1);
   graph back({-1, 6});
   back.integers("a", {0, 2, 3}).integers("b", {-1, 6});
-  back.add("Reshape", {"x", "a"}, {"p"}).add("Reshape", {"p", "b"}, {"q"}).add("Relu", {"q"}, {"y"});
+  back.add("Reshape", {"x", "a"}, {"p"})
+      .add("Reshape", {"p", "b"}, {"q"})
+      .add("Relu", {"q"}, {"y"});
   CHECK(back.simplified().report.operators_after == 1);
   graph turned({2, 3});  // the same number of elements in another shape
   turned.integers("a", {3, 2}).add("Reshape", {"x", "a"}, {"p"}).add("Relu", {"p"}, {"y"});
@@ -81,8 +86,12 @@ TEST_CASE("identities: nodes that return their operand") {
   graph g({-1, 3});
   g.number("one", 1).number("zero", 0).integers("pads", {0, 0, 0, 0}).integers("times", {1, 1});
   g.add("Cast", {"x"}, {"a"}, {{"to", std::int64_t{1}}}).add("Mul", {"a", "one"}, {"b"});
-  g.add("Add", {"b", "zero"}, {"c"}).add("Div", {"c", "one"}, {"d"}).add("Sub", {"d", "zero"}, {"e"});
-  g.add("Tile", {"e", "times"}, {"f"}).add("Pad", {"f", "pads"}, {"h"}).add("Dropout", {"h"}, {"i"});
+  g.add("Add", {"b", "zero"}, {"c"})
+      .add("Div", {"c", "one"}, {"d"})
+      .add("Sub", {"d", "zero"}, {"e"});
+  g.add("Tile", {"e", "times"}, {"f"})
+      .add("Pad", {"f", "pads"}, {"h"})
+      .add("Dropout", {"h"}, {"i"});
   g.add("Concat", {"i"}, {"j"}, {{"axis", std::int64_t{0}}}).add("Relu", {"j"}, {"y"});
   CHECK(g.simplified().report.operators_after == 1);
 }
