@@ -41,6 +41,22 @@ constexpr auto training = lamina::program([](block& main) {
   return cost;
 });
 
+// A loop whose body has a pattern of its own, and one that reads the value of the last iteration.
+constexpr auto loop = lamina::program([](block& main) {
+  auto state = layer::data<"x", float, 4>(main);
+  auto i = layer::fill_constant<std::int64_t>(main, 0), n = layer::fill_constant<std::int64_t>(main, 3);
+  auto going = layer::less_than(i, n);
+  auto gate = layer::sigmoid(state);
+  layer::while_loop(going, [&](lamina::block&) {
+    auto h = layer::fc<4>(state * gate);
+    state = layer::tanh(h * layer::sigmoid(h));
+    gate = layer::sigmoid(state);
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  return layer::assign(state + gate, {.name = "y"});
+});
+
 int operators_of(const lamina::program_message& p) {
   int n = 0;
   for (const lamina::operator_message& op : p.blocks[0].operators)
@@ -397,6 +413,22 @@ TEST_CASE("simplified: a recorded program in test mode, with its parameters") {
   CHECK(without.applied("activations") == 1);
   CHECK(difference(executor.run(lamina::loaded_program(plain), values, feed, {output}),
                    executor.run(lamina::loaded_program(alone), values, feed, {output})) < 1e-5);
+}
+
+TEST_CASE("simplified: in the body of a loop, values of one iteration only") {
+  lamina::executor executor;
+  lamina::scope values;
+  executor.run_startup(loop.view(), values, 3);
+  const lamina::program_message plain = lamina::to_program_message(loop);
+  const std::string y = lamina::variable_name(loop.view(), loop.view().outputs[0]);
+  lamina::simplify_report report;
+  const lamina::program_message made =
+      lamina::simplified(plain, values, {.keep = {y}, .report = &report});
+  CHECK(report.applied("activations") == 1);  // of h, not of the state and its gate
+  const lamina::feed_map feed{
+      {"x", lamina::lod_tensor(onnx_pattern::counted({3, 4}, dtype::float32))}};
+  CHECK(difference(executor.run(lamina::loaded_program(plain), values, feed, {y}),
+                   executor.run(lamina::loaded_program(made), values, feed, {y})) < 1e-5);
 }
 
 TEST_CASE("simplified: batch_norm and dropout in training mode stay") {

@@ -18,7 +18,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 template <class Real>
 struct row_moments {
   xt::xarray<Real> mean, variance;
-  std::vector<Real> deviations;  // kept because their squares may overflow
+  std::vector<Real> deviations;  // of rows whose variance overflows
 
   /// sqrt(variance + epsilon). It is infinite if all elements are equal and epsilon is 0, so that
   /// nothing is divided by 0.
@@ -40,6 +40,10 @@ struct row_moments {
       for (std::size_t c = 0; c < m.columns; ++c) {
         const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         variance.flat(r) += off * off / n;
+      }
+      if (!(variance.flat(r) > (std::numeric_limits<Real>::max)())) continue;
+      for (std::size_t c = 0; c < m.columns; ++c) {
+        const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         deviations[r] = std::hypot(deviations[r], off / std::sqrt(n));
       }
     }
