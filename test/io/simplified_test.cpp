@@ -44,7 +44,8 @@ constexpr auto training = lamina::program([](block& main) {
 // A loop whose body has a pattern of its own, and one that reads the value of the last iteration.
 constexpr auto loop = lamina::program([](block& main) {
   auto state = layer::data<"x", float, 4>(main);
-  auto i = layer::fill_constant<std::int64_t>(main, 0), n = layer::fill_constant<std::int64_t>(main, 3);
+  auto i = layer::fill_constant<std::int64_t>(main, 0),
+       n = layer::fill_constant<std::int64_t>(main, 3);
   auto going = layer::less_than(i, n);
   auto gate = layer::sigmoid(state);
   layer::while_loop(going, [&](lamina::block&) {
