@@ -59,3 +59,26 @@ TEST_CASE("import model: what cannot be imported changes no file") {
   lamina::for_each_name(at, [&](std::string_view name) { files += name[0] != '.' ? 1 : 0; });
   CHECK(files == 3);
 }
+
+namespace {
+
+constexpr auto images = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2, 6, 6>(main);
+  auto y = layer::batch_norm(layer::conv2d<4, 3>(x, {.name = "conv"}), {.name = "norm"});
+  return layer::assign(y * layer::sigmoid(y), {.name = "y"});
+});
+
+}  // namespace
+
+TEST_CASE("import model: a simplified program has fewer operators and its own parameters") {
+  const temporary_folder folder;
+  const std::string at = folder.path(), header = at + "/net.hpp";
+  lamina::save_inference_model(at + "/m", lamina::model{images, 3}, {"y"});
+  lamina::import_model(at + "/m", header);
+  CHECK_THAT(lamina::read_file(header), Contains("batch_norm") && Contains("sigmoid"));
+  lamina::import_model(at + "/m", header, {.simplify = true});
+  const std::string source = lamina::read_file(header);
+  CHECK_THAT(source, Contains("swish") && !Contains("batch_norm") && !Contains("sigmoid"));
+  const auto values = lamina::load_safetensors(at + "/net.safetensors");
+  CHECK(values.size() == 2);
+}

@@ -95,6 +95,7 @@ for kind_, function_ in {
         "asin": torch.asin,
         "acos": torch.acos,
         "atan": torch.atan,
+        "erf": torch.erf,
         "reciprocal": torch.reciprocal,
         "square": torch.square,
         "sign": torch.sign,

@@ -7,13 +7,16 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <lamina/codegen/native_source.hpp>
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/safetensors.hpp>
+#include <lamina/io/simplified.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -23,13 +26,34 @@ struct import_options {
   std::string name = "net";  // the name of the program in the header
   std::string weights = "";  // the file of the parameters; if empty, the name of the
                              // header with .safetensors
+  bool simplify = false;     // writes simplified(program): fewer operators, for inference only
 };
+
+namespace detail {
+
+/// Returns a simplified copy of a program and its parameters.
+inline inference_model simplified_copy(const inference_model& read) {
+  auto values = std::make_unique<scope>();
+  for (const std::string& name : read.variables->names())
+    values->var(name) = read.variables->get(name);
+  program_message made = simplified(read.program.message(), *values);
+  for (const std::string& name : values->names())
+    if (made.blocks[0].find(name) == nullptr) values->drop(name);
+  return {loaded_program(std::move(made), read.program.source()), std::move(values)};
+}
+
+}  // namespace detail
 
 /// Writes a program and its parameters, which were read from a file, as a C++ header
 /// (native_source) and a safetensors file. If an error is thrown, neither file is changed. Throws
 /// format_error for programs that native_source cannot write.
 inline void import_model(const inference_model& read, const file_path& header,
                          const import_options& options = {}) {
+  if (options.simplify && !read.program.fetch_names().empty()) {
+    import_options rest = options;
+    rest.simplify = false;
+    return import_model(detail::simplified_copy(read), header, rest);
+  }
   std::string weights = options.weights;
   if (weights.empty()) {
     weights = header.string();

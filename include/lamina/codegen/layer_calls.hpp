@@ -58,6 +58,7 @@ inline constexpr layer_call layer_calls[] = {
     {"asin", "asin(X)"},
     {"acos", "acos(X)"},
     {"atan", "atan(X)"},
+    {"erf", "erf(X)"},
     {"reciprocal", "reciprocal(X)"},
     {"square", "square(X)"},
     {"sign", "sign(X)"},

@@ -18,6 +18,7 @@
 #include <lamina/io/onnx/onnx_graph_import.hpp>
 #include <lamina/io/onnx/onnx_reader.hpp>
 #include <lamina/io/onnx_writer.hpp>
+#include <lamina/io/simplified.hpp>
 #include <lamina/tensor/tensor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -30,6 +31,9 @@ struct onnx_load_options {
   const onnx_operators* operators = nullptr;  // null: known_onnx_operators()
   /// The largest number of elements of a constant that nodes compute from other constants.
   std::uint64_t largest_constant = std::uint64_t{1} << 28;
+  /// The passes that simplify the program; simplify_options::none() keeps the operators of the
+  /// file.
+  simplify_options simplify{};
 };
 
 /// Reads the bytes of an ONNX file, as load_onnx does; `file` is the path in errors, and its folder
@@ -51,6 +55,10 @@ inline inference_model from_onnx(std::string_view bytes, const std::string& file
       .run();
   auto variables = std::make_unique<scope>();
   program_message program = to.finish(*variables);
+  if (!model.graph.outputs.empty())
+    program = simplified(std::move(program), *variables, options.simplify);
+  for (const std::string& name : variables->names())
+    if (program.blocks[0].find(name) == nullptr) variables->drop(name);
   return {loaded_program(std::move(program), file), std::move(variables)};
 }
 

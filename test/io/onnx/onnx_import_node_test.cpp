@@ -30,8 +30,9 @@ struct pair_of {
     return m;
   }
   /// The operators that a sum of both needs, each with the dimensions of its result.
-  std::string sum() {
-    const lamina::onnx_imported z = node.add(node.in(0), node.in(1));
+  std::string sum() { return operators(node.add(node.in(0), node.in(1))); }
+  std::string difference() { return operators(node.sub(node.in(0), node.in(1))); }
+  std::string operators(const lamina::onnx_imported& z) {
     to.output("z", z, 0);
     lamina::scope none;
     const lamina::program_message made = to.finish(none);
@@ -55,15 +56,20 @@ TEST_CASE("onnx_import_node: a sum repeats Y where Fluid can, and else copies") 
   CHECK(pair_of({-1, 4, 3}, {-1, 1, 1}).sum() == "squeeze2 elementwise_add axis 0 -> [-1, 4, 3]");
   CHECK(pair_of({2, 4, 3}, {2, 1, 3}).sum() == "expand elementwise_add -> [2, 4, 3]");
   CHECK(pair_of({4, 1}, {1, 3}).sum() == "expand squeeze2 elementwise_add axis 1 -> [4, 3]");
-  CHECK(pair_of({}, {5}).sum() == "reshape2 expand elementwise_add -> [5]");
   CHECK(pair_of({-1, 3}, {4, 3}).sum() == "elementwise_add -> [4, 3]");
-  CHECK(pair_of({-1, 1}, {4, 3}).sum() == "expand elementwise_add -> [4, 3]");
+  // Operands of a sum change places, those of a difference do not.
+  CHECK(pair_of({}, {5}).sum() == "elementwise_add -> [5]");
+  CHECK(pair_of({}, {5}).difference() == "reshape2 expand elementwise_sub -> [5]");
+  CHECK(pair_of({-1, 1}, {4, 3}).sum() == "squeeze2 elementwise_add axis 0 -> [4, 3]");
+  CHECK(pair_of({-1, 1}, {4, 3}).difference() == "expand elementwise_sub -> [4, 3]");
   CHECK_THROWS_WITH(pair_of({2, 3}, {4}).sum(),
                     Contains("node 'sum' of operator Add") && Contains("[2, 3] and [4]"));
 }
 
 TEST_CASE("onnx_import_node: a value without rows is repeated for rows that a run knows") {
-  CHECK_THAT(pair_of({3}, {-1, 3}).sum(), Contains("elementwise_mul") && Contains("[-1, 3]"));
+  CHECK_THAT(pair_of({3}, {-1, 3}).difference(),
+             Contains("elementwise_mul") && Contains("[-1, 3]"));
+  CHECK(pair_of({3}, {-1, 3}).sum() == "elementwise_add axis 1 -> [-1, 3]");
 }
 
 TEST_CASE("onnx_import_node: axes and dimensions that do not exist") {

@@ -32,6 +32,8 @@ void elementwise(To& to) {
   unary(
       to, "atan", [](auto x) { return layer::atan(x); }, wide);
   unary(
+      to, "erf", [](auto x) { return layer::erf(x); }, wide);
+  unary(
       to, "reciprocal", [](auto x) { return layer::reciprocal(x); }, positive);
   unary(to, "square", [](auto x) { return layer::square(x); });
   unary(to, "sign", [](auto x) { return layer::sign(x); });

@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("unary gradients are the derivatives", "", lamina::operators:
                    lamina::operators::gelu, lamina::operators::selu, lamina::operators::mish,
                    lamina::operators::exp, lamina::operators::square, lamina::operators::reciprocal,
                    lamina::operators::abs, lamina::operators::sin, lamina::operators::cos,
-                   lamina::operators::atan, lamina::operators::ceil, lamina::operators::floor,
+                   lamina::operators::atan, lamina::operators::erf, lamina::operators::ceil, lamina::operators::floor,
                    lamina::operators::round, lamina::operators::sign, lamina::operators::leaky_relu,
                    lamina::operators::elu, lamina::operators::relu6, lamina::operators::brelu,
                    lamina::operators::soft_relu, lamina::operators::stanh,

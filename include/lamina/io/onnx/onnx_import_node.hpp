@@ -349,6 +349,21 @@ class onnx_import_node {
   onnx_imported binary(const char* type, onnx_imported x, onnx_imported y, dtype result) {
     const extents dims = broadcast_dims(x.dims, y.dims);
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return filled(0, result, dims);
+    // Only Y is repeated, so the larger operand becomes X where the order has no meaning.
+    if (y.dims == dims && (x.dims.size() < dims.size() || (x.dims != dims && has_unit_dims(x)))) {
+      const std::string_view name = type;
+      const bool is_single = x.constant != nullptr && x.constant->size() == 1;
+      if (name == "elementwise_add" || name == "elementwise_mul") {
+        std::swap(x, y);
+      } else if (is_single && name == "elementwise_sub" && is_floating(y.type)) {
+        y = negative(y);
+        std::swap(x, y);
+        type = "elementwise_add";
+      } else if (is_single && name == "elementwise_div" && is_floating(y.type) &&
+                 x.constant->cast<double>().flat(0) == 1) {
+        return unary("reciprocal", y);
+      }
+    }
     x = filled_to(x, y, dims);
     std::vector<onnx_set> attributes;
     if (y.rank() > 0 && y.dims != dims) {
@@ -579,6 +594,9 @@ class onnx_import_node {
   }
 
  private:
+  static bool has_unit_dims(const onnx_imported& x) {
+    return std::find(x.dims.begin(), x.dims.end(), 1) != x.dims.end();
+  }
   static double size_of_dims(const extents& dims) {
     double n = 1;
     for (const std::int64_t d : dims) n *= static_cast<double>(d);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -236,28 +235,6 @@ inline void raise_round(onnx_import_node& n) {
   const onnx_imported even = n.affine(n.unary("round", n.affine(x, 0.5, 0)), 2, 0);
   n.out(n.where(is_half, even, n.unary("round", x)));
 }
-/// erf(x). Below 0.5 by its series 2 / sqrt(pi) * sum (-1)^k x^(2k+1) / (k! (2k+1)); else from
-/// gelu(z) / z = (1 + erf(z / sqrt 2)) / 2, which loses no digits there.
-inline void raise_erf(onnx_import_node& n) {
-  const onnx_imported& x = n.in(0);
-  const onnx_imported size = n.unary("abs", x), square = n.unary("square", x);
-  onnx_imported series;
-  double factorial = 479001600;  // of k
-  for (int k = 12; k >= 0; --k) {
-    const double term = (k % 2 == 0 ? 1 : -1) / (factorial * (2 * k + 1));
-    series = series.has_value() ? n.affine(n.mul(series, square), 1, term)
-                                : n.affine(n.unary("fill_zeros_like", x), 1, term);
-    if (k > 0) factorial /= k;
-  }
-  const onnx_imported nearby = n.mul(n.affine(series, 2 * std::numbers::inv_sqrtpi, 0), x);
-  const onnx_imported is_far =
-      n.binary("greater_than", size, n.number(0.5, x.type), dtype::boolean);
-  // erf is 1 to the last digit above 10, where the quotient would be infinity / infinity.
-  const onnx_imported z =
-      n.affine(n.binary("elementwise_min", size, n.number(10, x.type)), std::numbers::sqrt2, 0);
-  const onnx_imported distant = n.affine(n.div(n.unary("gelu", z), z), 2, -1);
-  n.out(n.where(is_far, n.mul(n.unary("sign", x), distant), nearby));
-}
 /// Hyperbolic functions: cosh x = (e^x + e^-x) / 2 and sinh x = tanh x cosh x.
 inline void raise_hyperbolic(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
@@ -268,7 +245,6 @@ inline void raise_hyperbolic(onnx_import_node& n) {
 
 inline void add_elementwise_unary(onnx_operators& to) {
   to.add_node("Round", raise_round);
-  to.add_node("Erf", raise_erf);
   to.add_node("Cosh", raise_hyperbolic);
   to.add_node("Sinh", raise_hyperbolic);
   to.add_node("Neg", [](onnx_import_node& n) { n.out(n.negative(n.in(0))); });
@@ -286,6 +262,7 @@ inline void add_elementwise_unary(onnx_operators& to) {
                                    {"asin", "Asin"},
                                    {"acos", "Acos"},
                                    {"atan", "Atan"},
+                                   {"erf", "Erf"},
                                    {"reciprocal", "Reciprocal"},
                                    {"sign", "Sign"}})
     add_same(to, type, node);

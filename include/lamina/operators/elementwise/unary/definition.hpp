@@ -174,6 +174,19 @@ struct atan : pointwise {
   }
 };
 
+/// Out = erf(x), the Gauss error function: 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+struct erf : pointwise {
+  static constexpr const char* type = "erf";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::erf(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return dy * math::constant<T>(1.12837916709551257390) * math::exp_in_sum(-x * x);
+  }
+};
+
 /// Base of the step functions, whose gradient is 0 wherever it exists.
 struct step_function : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
@@ -220,7 +233,7 @@ struct sign : step_function {
 };
 
 using elementwise_unary_operators =
-    operator_list<exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, ceil,
-                  floor, round, sign>;
+    operator_list<exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, erf,
+                  ceil, floor, round, sign>;
 
 }}}  // namespace lamina::operators

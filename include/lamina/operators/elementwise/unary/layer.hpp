@@ -88,6 +88,13 @@ constexpr auto atan(variable<T, R, D...> x, const options<activation_attr, T>& a
   return detail::activate<operators::atan>(x, attr.name);
 }
 
+/// Returns the Gauss error function of each element: 2 / sqrt(pi) times the integral of e^(-t^2)
+/// from 0 to x. Fluid: erf.
+template <class T, class R, int... D>
+constexpr auto erf(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
+  return detail::activate<operators::erf>(x, attr.name);
+}
+
 /// Returns 1 / x for each element. Fluid: reciprocal.
 template <class T, class R, int... D>
 constexpr auto reciprocal(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {

@@ -21,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 template <class Real>
 struct row_moments {
   xt::xarray<Real> mean, variance;
-  std::vector<Real> deviations;  // kept because their squares may overflow
+  std::vector<Real> deviations;  // of rows whose variance overflows
 
   /// sqrt(variance + epsilon). It is infinite if all elements are equal and epsilon is 0, so that
   /// nothing is divided by 0.
@@ -43,6 +43,10 @@ struct row_moments {
       for (std::size_t c = 0; c < m.columns; ++c) {
         const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         variance.flat(r) += off * off / n;
+      }
+      if (!(variance.flat(r) > (std::numeric_limits<Real>::max)())) continue;
+      for (std::size_t c = 0; c < m.columns; ++c) {
+        const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         deviations[r] = std::hypot(deviations[r], off / std::sqrt(n));
       }
     }
@@ -64,14 +68,18 @@ void layer_norm_forward(call_context<Real>& ctx) {
   const Real epsilon = ctx.real_attribute("epsilon", 1e-5);
   row_moments<Real> moments(x, m);
   auto y = zeros<Real>(shape_of(x));
-  for (std::size_t r = 0; r < m.rows; ++r)
+  const Real* scale = ctx.has("Scale") ? ctx.real("Scale").data() : nullptr;
+  const Real* bias = ctx.has("Bias") ? ctx.real("Bias").data() : nullptr;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    const Real divisor = moments.divisor(r, epsilon);
     for (std::size_t c = 0; c < m.columns; ++c) {
       const std::size_t i = r * m.columns + c;
-      Real value = (x.flat(i) - moments.mean.flat(r)) / moments.divisor(r, epsilon);
-      if (ctx.has("Scale")) value *= ctx.real("Scale").flat(c);
-      if (ctx.has("Bias")) value += ctx.real("Bias").flat(c);
+      Real value = (x.flat(i) - moments.mean.flat(r)) / divisor;
+      if (scale != nullptr) value *= scale[c];
+      if (bias != nullptr) value += bias[c];
       y.flat(i) = value;
     }
+  }
   ctx.give("Y", std::move(y));
   // The recorded shape of Mean and Variance may keep the leading dimensions separate.
   if (ctx.wants("Mean")) ctx.give("Mean", reshaped(moments.mean, row_shape(ctx, "Mean", m.rows)));
