@@ -37,8 +37,8 @@ struct native_options {
   // Where the program comes from, for a comment; if empty, the name of its file.
   std::string origin = "";
   std::string weights = "";  // the file of its parameters, if there is one
-  // The values of persistable variables. Only a training program in Fluid's form needs them,
-  // because its learning rate is among them.
+  // The values of persistable variables. Constants, and the learning rate of a training program in
+  // Fluid's form, are among them.
   const scope* values = nullptr;
 };
 
@@ -49,6 +49,7 @@ class native_writer : native_calls {
  public:
   native_writer(const loaded_program& program, const native_options& options)
       : native_calls(program), options_(options) {
+    values_ = options.values;
     if (options.name != identifier_of(options.name))
       throw error("lamina: native_source: expected a C++ name for the program, found '" +
                   options.name + "'");
@@ -321,9 +322,18 @@ class native_writer : native_calls {
   void feed(int v) {
     const std::size_t none = operators_.size();
     const std::string name = name_of(v), type = cpp_type(p_.variables[v].type);
-    if (!has_rows(v) || !is_known(v) || inner(v).empty())
-      fail(none, "expected -1 and known dimensions of the input '" + name + "', found " +
+    if (!is_known(v) || inner(v).empty())
+      fail(none, "expected known dimensions of the input '" + name +
+                     "', the first of which may be -1, found " +
                      std::string(lamina::text().list(dims_of(v))));
+    if (!has_rows(v)) {
+      std::string extents;
+      for (const int d : dims_of(v)) extents += ", " + std::to_string(d);
+      const std::string made = new_identifier(v);
+      line("auto " + made + " = layer::data_once<" + text_literal(name) + ", " + type + extents +
+           ">(" + here_ + ");");
+      return;
+    }
     const int level = level_of(v);
     std::string inside;
     const std::vector<int> dims = inner(v);

@@ -208,6 +208,8 @@ class any_run_of final : public any_run {
     } else if (l.parent >= 0) {
       count_sequences(f, l.domain, f.lengths, count, "lengths", rows);
     }
+    if (l.domain == once::domain && count != 1)
+      fail(f, text() << "expected " << columns << " values, found " << f.count);
     const int samples = l.parent < 0 ? count : static_cast<int>(f.lengths.size());
     int& batch_rows = rows.count[batch::domain];
     if (batch_rows >= 0 && batch_rows != samples)
