@@ -15,7 +15,8 @@ function(lamina_import target name)
   cmake_parse_arguments(PARSE_ARGV 2 _import "" "MODEL;PARAMETERS;BATCH" "DIMS")
   if(NOT _import_MODEL OR _import_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lamina_import: expected (${target} ${name} MODEL PATH "
-                        "[PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...]), found other arguments: ${ARGN}")
+                        "[PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...]), found other "
+                        "arguments: ${ARGN}")
   endif()
   cmake_path(ABSOLUTE_PATH _import_MODEL BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT EXISTS "${_import_MODEL}")

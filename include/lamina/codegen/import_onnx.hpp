@@ -5,6 +5,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <utility>
+
+#include <lamina/codegen/batch_rows.hpp>
 #include <lamina/codegen/import_model.hpp>
 #include <lamina/core/files/file.hpp>
 #include <lamina/io/load_onnx.hpp>
@@ -17,11 +20,16 @@ struct onnx_import_options : import_options {
 };
 
 /// Reads an ONNX file, and writes its program as a C++ header and its parameters as safetensors, as
-/// import_model does. Throws format_error as load_onnx and native_source do; then neither file is
-/// changed.
+/// import_model does. A symbolic first dimension of inputs becomes rows, one per sample; so does a
+/// fixed one if all inputs have it and each row of the outputs depends on the same row of the
+/// inputs only. Otherwise inputs have no rows (layer::data_once), and the shapes of the file.
+/// Throws format_error as load_onnx and native_source do; then neither file is changed.
 inline void import_onnx(const file_path& file, const file_path& header,
                         const onnx_import_options& options = {}) {
-  import_model(load_onnx(file, options.load), header, options);
+  inference_model read = load_onnx(file, options.load);
+  if (auto rows = detail::batch_rows(read.program.message()).found())
+    read.program = loaded_program(std::move(*rows), read.program.source());
+  import_model(read, header, options);
 }
 
 }}  // namespace lamina

@@ -69,6 +69,11 @@ class native_calls : protected native_fusion {
       options = arguments.substr(semicolon + 1);
       arguments = arguments.substr(0, semicolon);
     }
+    // Layers of two operands take one type.
+    if (const int x = input(op, "X"), y = input(op, "Y");
+        head.starts_with("elementwise_") && x >= 0 && y >= 0 &&
+        p_.variables[x].type != p_.variables[y].type)
+      return false;
     made.function = head;
     made.key = op.schema->type;
     std::string finishing;

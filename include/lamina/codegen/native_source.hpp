@@ -329,9 +329,8 @@ class native_writer : native_calls {
     if (!has_rows(v)) {
       std::string extents;
       for (const int d : dims_of(v)) extents += ", " + std::to_string(d);
-      const std::string made = new_identifier(v);
-      line("auto " + made + " = layer::data_once<" + text_literal(name) + ", " + type + extents +
-           ">(" + here_ + ");");
+      declare(v, "layer::data_once<" + text_literal(name) + ", " + type + extents + ">(" + here_ +
+                     ");");
       return;
     }
     const int level = level_of(v);
@@ -350,9 +349,15 @@ class native_writer : native_calls {
         row_names_.insert(name);
       }
     }
+    declare(
+        v,
+        "layer::" + function + "<" + text_literal(name) + ", " + type + inside + ">(" + from + ");",
+        level > 0);
+  }
+  /// Writes the call that makes an input; without a name if nothing reads it.
+  void declare(int v, const std::string& call, bool is_read = false) {
     const std::string made = new_identifier(v);
-    line("auto " + made + " = layer::" + function + "<" + text_literal(name) + ", " + type +
-         inside + ">(" + from + ");");
+    line(is_read || reads_[at(v)] > 0 ? "auto " + made + " = " + call : call);
   }
 
   const native_options& options_;
