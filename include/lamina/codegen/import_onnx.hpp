@@ -9,7 +9,9 @@
 
 #include <lamina/codegen/batch_rows.hpp>
 #include <lamina/codegen/import_model.hpp>
+#include <lamina/codegen/onnx_layers.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/load_onnx.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -23,12 +25,17 @@ struct onnx_import_options : import_options {
 /// import_model does. A symbolic first dimension of inputs becomes rows, one per sample; so does a
 /// fixed one if all inputs have it and each row of the outputs depends on the same row of the
 /// inputs only. Otherwise inputs have no rows (layer::data_once), and the shapes of the file.
+/// Products of rows with matrices of parameters become fc, whose weights are transposed if ONNX
+/// stores one row per result. Parameters of real numbers keep their names; integers and single
+/// numbers that are not parameters become constants of the program.
 /// Throws format_error as load_onnx and native_source do; then neither file is changed.
 inline void import_onnx(const file_path& file, const file_path& header,
                         const onnx_import_options& options = {}) {
   inference_model read = load_onnx(file, options.load);
-  if (auto rows = detail::batch_rows(read.program.message()).found())
-    read.program = loaded_program(std::move(*rows), read.program.source());
+  program_message program = read.program.message();
+  if (auto rows = detail::batch_rows(program).found()) program = std::move(*rows);
+  program = detail::onnx_layers(std::move(program), *read.variables).rewritten();
+  read.program = loaded_program(std::move(program), read.program.source());
   import_model(read, header, options);
 }
 

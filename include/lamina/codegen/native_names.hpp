@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -26,7 +27,11 @@ class native_names : protected native_rows {
   using native_rows::native_rows;
 
   std::string new_identifier(int v) {
-    const std::string wanted = identifier_of(base_of(v));
+    std::string wanted = identifier_of(base_of(v));
+    if (wanted.size() > longest_identifier) {  // the end of a path says the most
+      wanted.erase(0, wanted.size() - longest_identifier);
+      wanted = identifier_of(wanted.substr((std::min)(wanted.find('_') + 1, wanted.size() - 1)));
+    }
     std::string made = wanted;
     int& next = numbers_of_[wanted];
     while (native_statement::is_block_name(made) || !identifiers_.insert(made).second)
@@ -171,6 +176,7 @@ class native_names : protected native_rows {
         line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
+  static constexpr std::size_t longest_identifier = 60;
   /// The most elements of a constant in the text of a program.
   static constexpr std::size_t most_elements = 1024;
 

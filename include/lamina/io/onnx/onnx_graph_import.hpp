@@ -159,7 +159,7 @@ class onnx_graph_import {
     for (const onnx_tensor_message& t : graph.initializers) {
       if (t.name.empty()) fail(t.offset, "expected a name of an initializer, found none");
       const onnx_imported value = onnx_import::constant(tensors_.read(t));
-      to_.name_constant(value, t.name);
+      if (value.rank() > 0) to_.name_constant(value, t.name);
       if (!to.here.emplace(t.name, value).second)
         fail(t.offset, "expected one initializer '" + t.name + "', found a second one");
     }
