@@ -45,8 +45,8 @@ inline std::string image() {
   m.node("MaxPool", {"2"}, {"/pool/MaxPool_output_0"},
          {{"kernel_shape", std::vector<std::int64_t>{2, 2}},
           {"strides", std::vector<std::int64_t>{2, 2}}});
-  m.node("Flatten", {"/pool/MaxPool_output_0"}, {"_pool_MaxPool_output_0"});
-  m.node("Gemm", {"_pool_MaxPool_output_0", "fc::weight", "fc.bias"}, {"class"},
+  m.node("Flatten", {"/pool/MaxPool_output_0"}, {"pool.MaxPool_output_0"});
+  m.node("Gemm", {"pool.MaxPool_output_0", "fc::weight", "fc.bias"}, {"class"},
          {{"transB", std::int64_t{1}}});
   return m.bytes();
 }

@@ -322,15 +322,18 @@ class native_writer : native_calls {
   void feed(int v) {
     const std::size_t none = operators_.size();
     const std::string name = name_of(v), type = cpp_type(p_.variables[v].type);
+    const std::vector<int> extents = dims_of(v);
+    const bool is_empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
+    if (is_empty && reads_[at(v)] == 0) return;  // there is nothing to feed and nothing reads it
     if (!is_known(v) || inner(v).empty())
       fail(none, "expected known dimensions of the input '" + name +
                      "', the first of which may be -1, found " +
                      std::string(lamina::text().list(dims_of(v))));
     if (!has_rows(v)) {
-      std::string extents;
-      for (const int d : dims_of(v)) extents += ", " + std::to_string(d);
-      declare(v, "layer::data_once<" + text_literal(name) + ", " + type + extents + ">(" + here_ +
-                     ");");
+      std::string list;
+      for (const int d : extents) list += ", " + std::to_string(d);
+      declare(v,
+              "layer::data_once<" + text_literal(name) + ", " + type + list + ">(" + here_ + ");");
       return;
     }
     const int level = level_of(v);

@@ -36,7 +36,7 @@ inline void run_native(lamina::any_model model, const std::string& folder) {
     values.push_back(lamina::load_npy(folder + "/feed/" + std::to_string(i) + ".npy"));
   std::vector<lamina::any_feed> feeds;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (fixed.count(names[i]) == 0)
+    if (fixed.count(names[i]) == 0 && values[i].size() > 0)
       values[i].visit([&](const auto& elements) {
         feeds.emplace_back(names[i], elements.data(), elements.size());
       });
