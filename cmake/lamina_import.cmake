@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# lamina_import(TARGET NAME MODEL FOLDER [PARAMETERS FILE])
+# lamina_import(TARGET NAME MODEL PATH [PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...])
 #
 # Makes C++ of a saved model when TARGET is built: its sources may include <NAME.hpp>, which has the
-# program NAME. FOLDER is what save_inference_model of lamina or PaddlePaddle wrote, or the file of
-# the program in it; FILE is the one with all parameters, if there is one. The parameters land in
-# NAME.safetensors; the macro LAMINA_IMPORTED_NAME is its path. Needs protozero and nlohmann_json.
+# program NAME. PATH is an ONNX file, whose name ends with .onnx, the folder that
+# save_inference_model of lamina or PaddlePaddle wrote, or the file of the program in it; FILE is
+# the one with all parameters, if there is one. BATCH and DIMS are for ONNX files: the extent of a
+# symbolic first dimension of inputs, and extents of other symbolic dimensions. The parameters land
+# in NAME.safetensors; the macro LAMINA_IMPORTED_NAME is its path. Needs protozero and
+# nlohmann_json.
 include_guard(GLOBAL)
 set_property(GLOBAL PROPERTY LAMINA_IMPORT_SOURCE "${CMAKE_CURRENT_LIST_DIR}/lamina_import.cpp")
 
 function(lamina_import target name)
-  cmake_parse_arguments(PARSE_ARGV 2 _import "" "MODEL;PARAMETERS" "")
+  cmake_parse_arguments(PARSE_ARGV 2 _import "" "MODEL;PARAMETERS;BATCH" "DIMS")
   if(NOT _import_MODEL OR _import_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "lamina_import: expected (${target} ${name} MODEL FOLDER "
-                        "[PARAMETERS FILE]), found other arguments: ${ARGN}")
+    message(FATAL_ERROR "lamina_import: expected (${target} ${name} MODEL PATH "
+                        "[PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...]), found other "
+                        "arguments: ${ARGN}")
   endif()
   cmake_path(ABSOLUTE_PATH _import_MODEL BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT EXISTS "${_import_MODEL}")
@@ -32,10 +36,16 @@ function(lamina_import target name)
                                "${LAMINA_NLOHMANN_JSON}")
   endif()
   set(_folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_imported")
-  set(_parameters)
+  set(_options)
   if(_import_PARAMETERS)
-    set(_parameters --parameters "${_import_PARAMETERS}")
+    list(APPEND _options --parameters "${_import_PARAMETERS}")
   endif()
+  if(_import_BATCH)
+    list(APPEND _options --batch "${_import_BATCH}")
+  endif()
+  foreach(_dimension IN LISTS _import_DIMS)
+    list(APPEND _options --dim "${_dimension}")
+  endforeach()
   if(IS_DIRECTORY "${_import_MODEL}")
     file(GLOB _files CONFIGURE_DEPENDS LIST_DIRECTORIES false "${_import_MODEL}/*")
   else()
@@ -46,7 +56,7 @@ function(lamina_import target name)
     OUTPUT "${_folder}/${name}.hpp" "${_folder}/${name}.safetensors" VERBATIM
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${_folder}"
     COMMAND lamina_importer "${_import_MODEL}" --out "${_folder}/${name}.hpp" --name "${name}"
-            ${_parameters}
+            ${_options}
     DEPENDS lamina_importer ${_files} COMMENT "Making C++ of ${_import_MODEL}")
   target_sources(${target} PRIVATE "${_folder}/${name}.hpp")
   target_include_directories(${target} PRIVATE "${_folder}")

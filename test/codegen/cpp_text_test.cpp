@@ -18,6 +18,7 @@ TEST_CASE("C++ text: names of files inside of quotes, comments and identifiers")
   CHECK(identifier_of("my fc/2@GRAD__x") == "my_fc_2_GRAD_x");
   CHECK(identifier_of("0") == "v0");
   CHECK(identifier_of("_x") == "v_x");
+  CHECK(identifier_of("/layers.0/Add_1") == "layers_0_Add_1");
   CHECK(identifier_of("") == "v");
   CHECK(identifier_of("\xc3\xa4") == "v_");
   for (const char* word : {"class", "main", "layer", "and", "co_await", "std"})

@@ -5,32 +5,54 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include <sys/stat.h>
 
 #include <lamina/codegen/import_model.hpp>
+#include <lamina/codegen/import_onnx.hpp>
 #include <lamina/core/messages/error.hpp>
+#include <lamina/io/fluid/program_message.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE]`. MODEL is the
-/// folder that save_inference_model wrote, or the program file in this folder. If one file in the
-/// folder has all parameters, `--parameters` names it. Returns the exit code of main: 0 on success;
-/// 1, after a line on stderr, if the model cannot be imported; 2 for invalid arguments.
+namespace detail {
+
+/// Reads `NAME=VALUE`, with a VALUE of at least 1, into `to`. Returns false for other texts.
+inline bool read_dimension(std::string_view text, std::map<std::string, std::int64_t>& to) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  std::int64_t value = 0;
+  if (!read_number(text.substr(equals + 1), value) || value < 1) return false;
+  to[std::string(text.substr(0, equals))] = value;
+  return true;
+}
+
+}  // namespace detail
+
+/// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE] [--batch N] [--dim
+/// NAME=VALUE]...`. MODEL is an ONNX file, whose name ends with `.onnx`, the folder that
+/// save_inference_model wrote, or the program file in this folder. If one file in the folder has
+/// all parameters, `--parameters` names it. `--batch` and `--dim` are for ONNX files: `--batch` is
+/// the extent of a symbolic first dimension of inputs, `--dim` that of the symbolic dimension NAME.
+/// Returns the exit code of main: 0 on success; 1, after a line on stderr, if the model cannot be
+/// imported; 2 for invalid arguments.
 inline int import_main(int argc, const char* const* argv) {
   const auto usage = [] {
     std::fputs(
         "usage: import MODEL --out HEADER [--name NAME] [--weights FILE] "
-        "[--parameters FILE]\n",
+        "[--parameters FILE] [--batch N] [--dim NAME=VALUE]...\n",
         stderr);
     return 2;
   };
   std::string model, header;
-  import_options options;
+  onnx_import_options options;
+  bool has_extents = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     std::string* const to = flag == "--out"          ? &header
@@ -38,15 +60,28 @@ inline int import_main(int argc, const char* const* argv) {
                             : flag == "--weights"    ? &options.weights
                             : flag == "--parameters" ? &options.files.parameters
                                                      : nullptr;
-    if (to != nullptr && i + 1 < argc)
+    if ((flag == "--batch" || flag == "--dim") && i + 1 < argc) {
+      const std::string_view value = argv[++i];
+      std::int64_t& batch = options.load.batch;
+      if (flag == "--batch" ? !detail::read_number(value, batch) || batch < 1
+                            : !detail::read_dimension(value, options.load.dims))
+        return usage();
+      has_extents = true;
+    } else if (to != nullptr && i + 1 < argc) {
       *to = argv[++i];
-    else if (to == nullptr && model.empty() && !flag.starts_with("-"))
+    } else if (to == nullptr && model.empty() && !flag.starts_with("-")) {
       model = flag;
-    else
+    } else {
       return usage();
+    }
   }
-  if (model.empty() || header.empty()) return usage();
+  const bool is_onnx = model.ends_with(".onnx");
+  if (model.empty() || header.empty() || (has_extents && !is_onnx)) return usage();
   try {
+    if (is_onnx) {
+      import_onnx(model, header, options);
+      return 0;
+    }
     struct ::stat about = {};
     if (::stat(model.c_str(), &about) == 0 && !S_ISDIR(about.st_mode)) {
       const std::size_t slash = model.rfind('/');

@@ -89,6 +89,7 @@ inline std::string identifier_of(std::string_view name) {
   for (const char c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     const bool digit = c >= '0' && c <= '9';
+    if (made.empty() && c == '/') continue;  // ONNX names begin with the path of a module
     if (made.empty() && !letter) made = "v";
     if (letter || digit)
       made += c;

@@ -42,6 +42,22 @@ inline inference_model simplified_copy(const inference_model& read) {
   return {loaded_program(std::move(made), read.program.source()), std::move(values)};
 }
 
+/// Whether native_source writes the value of a variable into the program: it is a persistable
+/// variable that is not a parameter, and no operator writes it.
+inline bool is_written_constant(const loaded_program& program, const std::string& name) {
+  const variable_message* const v = program.find(name);
+  if (v == nullptr || !v->persistable || v->is_parameter) return false;
+  bool told = false;  // only some files mark parameters
+  for (const block_message& b : program.message().blocks) {
+    for (const variable_message& other : b.variables) told = told || other.is_parameter;
+    for (const operator_message& op : b.operators)
+      for (const slot_message& s : op.outputs)
+        for (const std::string& made : s.arguments)
+          if (made == name) return false;
+  }
+  return told || !is_floating(v->type);
+}
+
 }  // namespace detail
 
 /// Writes a program and its parameters, which were read from a file, as a C++ header
@@ -65,10 +81,14 @@ inline void import_model(const inference_model& read, const file_path& header,
   const std::string file = weights.substr(weights.rfind('/') + 1);
   const std::string source =
       native_source(read.program, {options.name, "", file, read.variables.get()});
-  scope own;  // values of a training program that was converted from Fluid's form
-  const bool in_fluid = detail::fluid_updates::are_in(read.program.message());
-  if (in_fluid)
+  scope own;  // the values that the program keeps, converted from Fluid's form
+  if (detail::fluid_updates::are_in(read.program.message())) {
     detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);
+  } else {
+    for (const std::string& name : read.variables->names())
+      if (!detail::is_written_constant(read.program, name))
+        own.var(name) = read.variables->get(name);
+  }
   written_file text_file(header.string());
   const auto require = [&](bool done) {
     if (!done)
@@ -77,7 +97,7 @@ inline void import_model(const inference_model& read, const file_path& header,
   // The header is written under a temporary name before the parameters, and gets its name after
   // them, so that no file is replaced if the other one cannot be written.
   require(text_file.open() && text_file.write(source.data(), source.size()));
-  save_safetensors(weights, in_fluid ? own : *read.variables);
+  save_safetensors(weights, own);
   require(text_file.keep());
 }
 

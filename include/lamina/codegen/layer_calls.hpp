@@ -171,11 +171,11 @@ inline constexpr layer_call layer_calls[] = {
      "bias_param@Bias.b, &act) -> Y +$act"},
     {"lrn", "lrn(X; n=5, k=1, alpha=1e-4, beta=0.75)"},
     {"conv2d",
-     "conv2d<$filters, $size, $window>(Input; param@Filter.w, ~strides, ~paddings, ~dilations, "
-     "~groups) +1"},
+     "conv2d<$filters, $size, $window>(Input; param@Filter.w, bias_param@Bias.b, ~strides, "
+     "~paddings, ~dilations, ~groups) +1"},
     {"depthwise_conv2d",
-     "conv2d<$filters, $size, $window>(Input; param@Filter.w, ~strides, ~paddings, ~dilations, "
-     "~groups) +1 key depthwise_conv2d"},
+     "conv2d<$filters, $size, $window>(Input; param@Filter.w, bias_param@Bias.b, ~strides, "
+     "~paddings, ~dilations, ~groups) +1 key depthwise_conv2d"},
     {"pool2d",
      "$pool2d(X; ~global_pooling, ~adaptive, ~ksize, ~strides, ~paddings, ~ceil_mode, "
      "type:$pooling_type=max, exclusive=1) key $pool2d"},

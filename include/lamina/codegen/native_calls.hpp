@@ -69,6 +69,11 @@ class native_calls : protected native_fusion {
       options = arguments.substr(semicolon + 1);
       arguments = arguments.substr(0, semicolon);
     }
+    // Layers of two operands take one type.
+    if (const int x = input(op, "X"), y = input(op, "Y");
+        head.starts_with("elementwise_") && x >= 0 && y >= 0 &&
+        p_.variables[x].type != p_.variables[y].type)
+      return false;
     made.function = head;
     made.key = op.schema->type;
     std::string finishing;
@@ -106,7 +111,7 @@ class native_calls : protected native_fusion {
         if (!option(op, item, made)) return false;
       if (!is_complete(op, made)) return false;
     }
-    if (finishing == "1") return fuse(made, 1, true);
+    if (finishing == "1") return fuse(made, 1, input(op, "Bias") < 0);
     if (finishing == "$act") return fuse(made, 0, false);
     if (is_fc)
       return fuse(made, made.templates.at(1).empty() ? 1 : number_of(made.templates[1]), true);

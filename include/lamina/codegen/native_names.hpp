@@ -5,6 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -15,6 +17,7 @@
 #include <lamina/codegen/cpp_text.hpp>
 #include <lamina/codegen/native_rows.hpp>
 #include <lamina/codegen/native_statement.hpp>
+#include <lamina/tensor/scope.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
@@ -24,7 +27,11 @@ class native_names : protected native_rows {
   using native_rows::native_rows;
 
   std::string new_identifier(int v) {
-    const std::string wanted = identifier_of(base_of(v));
+    std::string wanted = identifier_of(base_of(v));
+    if (wanted.size() > longest_identifier) {  // the end of a path says the most
+      wanted.erase(0, wanted.size() - longest_identifier);
+      wanted = identifier_of(wanted.substr((std::min)(wanted.find('_') + 1, wanted.size() - 1)));
+    }
     std::string made = wanted;
     int& next = numbers_of_[wanted];
     while (native_statement::is_block_name(made) || !identifiers_.insert(made).second)
@@ -44,6 +51,7 @@ class native_names : protected native_rows {
   std::string handle(int v, std::size_t k) {
     if (const auto found = handles_.find(v); found != handles_.end()) return found->second;
     if (v < 0) fail(k, "expected a variable in each slot, found none");
+    if (const lod_tensor* const value = constant_of(v)) return constant(v, *value, k);
     if (!is_parameter(v))
       fail(k, "expected a variable that an operator computes, found '" + name_of(v) + "'");
     const dtype type = p_.variables[v].type;
@@ -58,6 +66,51 @@ class native_names : protected native_rows {
     note_options(v);
     line("auto " + made + " = layer::" + call + ">(" + here_ +
          ", {.name = " + native_statement::name(name_of(v)) + options_of(v) + "});");
+    return made;
+  }
+  /// Returns the value of a variable that is a constant of the program, or null: the file has its
+  /// value, and it is not a parameter, or not of real numbers.
+  const lod_tensor* constant_of(int v) const {
+    const variable_desc& d = p_.variables[v];
+    if (values_ == nullptr || !d.persistable || writes_[at(v)] > 0) return nullptr;
+    return is_parameter(v) && is_floating(d.type) ? nullptr : values_->find(name_of(v));
+  }
+  /// Writes the call that makes a constant of the program, and returns its C++ name.
+  std::string constant(int v, const lod_tensor& value, std::size_t k) {
+    const auto numbers = value.cast<double>();
+    const dtype type = p_.variables[v].type;
+    const std::size_t n = value.size();
+    bool equal = n > 0, whole = true, is_float = true;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double x = numbers.flat(i);
+      equal = equal && x == numbers.flat(0);
+      whole = whole && std::abs(x) <= 2147483647. && x == std::floor(x);
+      is_float = is_float && double(float(x)) == x;
+    }
+    std::string dims, elements;
+    for (const int d : dims_of(v)) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
+    const std::string in_block = "(" + here_ + ", ",
+                      named = ", {.name = " + native_statement::name(name_of(v)) + "}";
+    const std::string type_name = cpp_type(type);
+    const std::string made = new_identifier(v);
+    if (equal) {
+      line("auto " + made + " = layer::fill_constant<" + type_name + ", " + dims + ">" + in_block +
+           number_text(numbers.flat(0)) + named + ");");
+      return made;
+    }
+    if (!(is_floating(type) ? is_float : whole) || n == 0 || n > most_elements)
+      fail(k, "expected a constant of 1 to " + std::to_string(most_elements) +
+                  " elements that are integers of 32 bits or floats, found '" + name_of(v) + "'");
+    const dtype kept = type == dtype::int64 || type == dtype::float32 ? type
+                       : is_floating(type)                            ? dtype::float32
+                                                                      : dtype::int32;
+    for (std::size_t i = 0; i < n; ++i)
+      elements += (i > 0 ? ", " : "") + number_text(numbers.flat(i));
+    std::string call = "layer::assign_value<" + dims + ">" + in_block + "std::array<" +
+                       cpp_type(kept) + ", " + std::to_string(n) + ">{" + elements + "}" +
+                       (kept == type ? named : "") + ")";
+    if (kept != type) call = "layer::cast<" + type_name + ">(" + call + named + ")";
+    line("auto " + made + " = " + call + ";");
     return made;
   }
   void line(const std::string& statement) { statements_->push_back({statement}); }
@@ -123,6 +176,11 @@ class native_names : protected native_rows {
         line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
+  static constexpr std::size_t longest_identifier = 60;
+  /// The most elements of a constant in the text of a program.
+  static constexpr std::size_t most_elements = 1024;
+
+  const scope* values_ = nullptr;  // of persistable variables, as far as the caller has them
   std::string here_ =
       native_statement::identifier(native_statement::block_name(0));  // the block in the text
   std::map<int, std::string> handles_;  // for each variable, its C++ name, with marks

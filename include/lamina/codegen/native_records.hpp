@@ -258,7 +258,8 @@ class native_records {
   }
   bool is_default(const operator_desc& op, int i) const {
     const attribute_desc& a = op.schema->attributes[i];
-    if (a.type == attribute_type::string) return string(op, i) == a.text;
+    // A file may omit an attribute whose default is a text.
+    if (a.type == attribute_type::string) return string(op, i) == a.text || string(op, i).empty();
     if (is_list(a.type)) return op.attributes < 0 || value(op, i).count == 0;
     const double found = value(op, i).number;
     return found == a.number || float(found) == float(a.number);

@@ -37,8 +37,8 @@ struct native_options {
   // Where the program comes from, for a comment; if empty, the name of its file.
   std::string origin = "";
   std::string weights = "";  // the file of its parameters, if there is one
-  // The values of persistable variables. Only a training program in Fluid's form needs them,
-  // because its learning rate is among them.
+  // The values of persistable variables. Constants, and the learning rate of a training program in
+  // Fluid's form, are among them.
   const scope* values = nullptr;
 };
 
@@ -49,6 +49,7 @@ class native_writer : native_calls {
  public:
   native_writer(const loaded_program& program, const native_options& options)
       : native_calls(program), options_(options) {
+    values_ = options.values;
     if (options.name != identifier_of(options.name))
       throw error("lamina: native_source: expected a C++ name for the program, found '" +
                   options.name + "'");
@@ -321,9 +322,20 @@ class native_writer : native_calls {
   void feed(int v) {
     const std::size_t none = operators_.size();
     const std::string name = name_of(v), type = cpp_type(p_.variables[v].type);
-    if (!has_rows(v) || !is_known(v) || inner(v).empty())
-      fail(none, "expected -1 and known dimensions of the input '" + name + "', found " +
+    const std::vector<int> extents = dims_of(v);
+    const bool is_empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
+    if (is_empty && reads_[at(v)] == 0) return;  // there is nothing to feed and nothing reads it
+    if (!is_known(v) || inner(v).empty())
+      fail(none, "expected known dimensions of the input '" + name +
+                     "', the first of which may be -1, found " +
                      std::string(lamina::text().list(dims_of(v))));
+    if (!has_rows(v)) {
+      std::string list;
+      for (const int d : extents) list += ", " + std::to_string(d);
+      declare(v,
+              "layer::data_once<" + text_literal(name) + ", " + type + list + ">(" + here_ + ");");
+      return;
+    }
     const int level = level_of(v);
     std::string inside;
     const std::vector<int> dims = inner(v);
@@ -340,9 +352,15 @@ class native_writer : native_calls {
         row_names_.insert(name);
       }
     }
+    declare(
+        v,
+        "layer::" + function + "<" + text_literal(name) + ", " + type + inside + ">(" + from + ");",
+        level > 0);
+  }
+  /// Writes the call that makes an input; without a name if nothing reads it.
+  void declare(int v, const std::string& call, bool is_read = false) {
     const std::string made = new_identifier(v);
-    line("auto " + made + " = layer::" + function + "<" + text_literal(name) + ", " + type +
-         inside + ">(" + from + ");");
+    line(is_read || reads_[at(v)] > 0 ? "auto " + made + " = " + call : call);
   }
 
   const native_options& options_;

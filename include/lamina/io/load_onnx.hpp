@@ -28,6 +28,11 @@ struct onnx_load_options {
   /// Values of inputs that become constants, so that a run does not feed them. Inputs that
   /// determine shapes, such as the shape of a Reshape, must be constant.
   std::map<std::string, tensor> fixed{};
+  /// Extents of symbolic dimensions of inputs, by their names: {{"seq", 128}}.
+  std::map<std::string, std::int64_t> dims{};
+  /// The extent of the first dimension of inputs that does not have a known one; -1: keep it
+  /// unknown.
+  std::int64_t batch = -1;
   const onnx_operators* operators = nullptr;  // null: known_onnx_operators()
   /// The largest number of elements of a constant that nodes compute from other constants.
   std::uint64_t largest_constant = std::uint64_t{1} << 28;
@@ -51,7 +56,7 @@ inline inference_model from_onnx(std::string_view bytes, const std::string& file
       options.largest_constant);
   onnx_graph_import(model,
                     options.operators != nullptr ? *options.operators : known_onnx_operators(), to,
-                    options.fixed)
+                    options.fixed, {options.dims, options.batch})
       .run();
   auto variables = std::make_unique<scope>();
   program_message program = to.finish(*variables);

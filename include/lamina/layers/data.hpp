@@ -30,8 +30,14 @@ constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
     if (base_has_name(b, b.names.items, b.variables[b.data[i]].base, Name.view()))
       b.report(fault_kind::name_used_twice, line, Name.view(), nullptr, 0, nullptr, 0);
   const int name = b.own_name(Name.view());
-  const int v =
-      b.add_variable(name, "", -1, b.shape(-1, D...), sizeof...(D) + 1, rows_of<R>(b), dtype_of<T>);
+  constexpr bool has_rows = !__is_same(R, once);
+  int shape = 0;
+  if constexpr (has_rows)
+    shape = b.shape(-1, D...);
+  else
+    shape = b.shape(D...);
+  const int v = b.add_variable(name, "", -1, shape, sizeof...(D) + (has_rows ? 1 : 0),
+                               rows_of<R>(b), dtype_of<T>);
   b.names[name].output = v;
   b.variables[v].kind = variable_kind::data;
   b.variables[v].block = 0;
@@ -57,6 +63,23 @@ constexpr auto data(const block& main, int line = __builtin_LINE()) {
     return detail::feed_variable<Name, type, batch, 1>(main, line);
   else
     return detail::feed_variable<Name, type, batch, Dims...>(main, line);
+}
+/// Makes an input that has no batch dimension: one dense array of dimensions Dims for the whole
+/// mini-batch, as in programs that were converted from files with fixed shapes. A mini-batch of
+/// samples for a program with such an input has exactly one sample, or feeding it throws
+/// lamina::error; other feeds of evaluator::forward may have any number of rows.
+/// Fluid: layers.data(append_batch_size=False).
+template <fixed_string Name, class T, int... Dims>
+constexpr auto data_once(const block& main, int line = __builtin_LINE()) {
+  static_assert(check<element<T>, gets_type<T>>,
+                "lamina: data: elements are float, double, bool or std::int64_t and its kind");
+  static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
+                "lamina: data: dimensions are positive");
+  using type = detail::element_or_float<T>;
+  if constexpr (sizeof...(Dims) == 0)
+    return detail::feed_variable<Name, type, once, 1>(main, line);
+  else
+    return detail::feed_variable<Name, type, once, Dims...>(main, line);
 }
 #ifdef LAMINA_NAMES_OPTIONS
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)

@@ -113,6 +113,7 @@ class any_run_of final : public any_run {
       throw error(text() << "lamina: any_model: forward: expected a feed of "
                          << names_of(inputs_of(p)) << ", found none");
     given_ = feed_mask(fed, layers);
+    if (rows.count[batch::domain] < 0) rows.count[batch::domain] = 1;  // only feeds of data_once
     machine_.bind(rows);
     for (int i = 0; i < layers; ++i)
       if (values[i] != nullptr) machine_.feed(i, values[i]);
@@ -207,6 +208,10 @@ class any_run_of final : public any_run {
       count_sequences(f, l.parent, f.lengths, static_cast<int>(f.inner.size()), "lengths", rows);
     } else if (l.parent >= 0) {
       count_sequences(f, l.domain, f.lengths, count, "lengths", rows);
+    }
+    if (l.domain == once::domain) {
+      if (count != 1) fail(f, text() << "expected " << columns << " values, found " << f.count);
+      return;
     }
     const int samples = l.parent < 0 ? count : static_cast<int>(f.lengths.size());
     int& batch_rows = rows.count[batch::domain];
@@ -322,13 +327,16 @@ class any_evaluator {
 
   /// Returns a copy of the activation of a layer or variable of any_model::outputs(): `auto scores
   /// = e.activation("output")`, or `activation<std::int64_t>("best")` for elements of another type.
+  /// `activation<bool>` returns 0 and 1 as std::uint8_t.
   template <element T = float>
-  array<T> activation(std::string_view name) {
+  auto activation(std::string_view name) {
+    // std::vector<bool> has no addresses of elements.
+    using stored = std::conditional_t<__is_same(T, bool), std::uint8_t, T>;
     const detail::any_values v = run_->values(name);
     if (v.type != dtype_of<T>)
       throw error(text() << "lamina: any_model: activation " << name << ": expected elements of "
                          << name_of(v.type) << ", found " << name_of(dtype_of<T>));
-    array<T> made(v.shape);
+    array<stored> made(v.shape);
     for (std::size_t r = 0; r < v.rows && v.row_bytes > 0; ++r)
       std::memcpy(reinterpret_cast<std::byte*>(made.data()) + r * v.row_bytes,
                   v.from + r * v.stride_bytes, v.row_bytes);

@@ -364,19 +364,26 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       constexpr bool fits = __is_same(T, expected) || data_named<P>(Feed::name.view()) < 0;
       static_assert(check<fits, expects_type<expected>, gets_type<T>>,
                     "lamina: feed: the element type is that of the data layer");
-      constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
+      constexpr int columns = detail::data_layers_of<P>.of[i].columns;
       const std::size_t n = f.count / static_cast<std::size_t>(columns);
       if (f.count % static_cast<std::size_t>(columns) != 0)
         throw error(text() << "lamina: feed " << name_of_data(i) << ": expected a multiple of "
                            << columns << " values, found " << f.count);
       if (n > static_cast<std::size_t>((std::numeric_limits<int>::max)()))
         throw error(text() << "lamina: feed: expected at most 2^31 - 1 rows, found " << n);
-      if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-        throw error(text() << "lamina: feed " << name_of_data(i) << ": expected " << rows_
-                           << " rows as in the other feeds, found " << n);
-      if (rows_ < 0) {
-        rows_ = static_cast<int>(n);
-        machine_.bind(rows_);
+      if constexpr (d.rows == once::domain) {
+        if (n != 1)
+          throw error(text() << "lamina: feed " << name_of_data(i) << ": expected " << columns
+                             << " values, found " << f.count);
+        if (rows_ < 0) machine_.bind(1);  // a feed with rows binds their number again
+      } else {
+        if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
+          throw error(text() << "lamina: feed " << name_of_data(i) << ": expected " << rows_
+                             << " rows as in the other feeds, found " << n);
+        if (rows_ < 0) {
+          rows_ = static_cast<int>(n);
+          machine_.bind(rows_);
+        }
       }
       machine_.feed(i, f.values);
       rows_read_.feed(i, f.values, f.count);

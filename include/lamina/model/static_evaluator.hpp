@@ -165,8 +165,9 @@ class static_evaluator {
   template <fixed_string Name>
   auto input() {
     constexpr int i = data_layer<Name>();
-    constexpr std::size_t size = static_cast<std::size_t>(
-        Rows * plan_type::lowered.variables[program::desc.data[i]].columns);
+    constexpr const auto& d = plan_type::lowered.variables[program::desc.data[i]];
+    // data_once has rows of its own: the extent of its first dimension.
+    constexpr std::size_t size = static_cast<std::size_t>((d.rows < 0 ? Rows : d.rows) * d.columns);
     return std::span<data_type<i>, size>(
         reinterpret_cast<data_type<i>*>(memory() + layout::at.data[i]), size);
   }

@@ -176,10 +176,12 @@ def run_all(program, cases, seconds):
     return found
 
 
-def node_cases(folder):
+def node_cases(folder, names=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for t in load_model_tests(kind="node"):
+            if names is not None and t.name not in names:
+                continue
             made = case(t.name, folder / t.name, t.rtol, t.atol)
             made.write(t.model, t.data_sets)
             yield made

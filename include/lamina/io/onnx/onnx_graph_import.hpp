@@ -30,14 +30,25 @@ namespace lamina { inline namespace LAMINA_ABI {
 inline constexpr std::int64_t first_onnx_opset = 6;
 inline constexpr std::int64_t last_onnx_opset = 28;
 
+/// Extents for dimensions of inputs that a file does not state.
+struct onnx_extents {
+  std::map<std::string, std::int64_t> by_name{};  // of symbolic dimensions
+  std::int64_t first = -1;  // of a first dimension without a name in `by_name`; -1: unknown
+};
+
 /// Imports one model.
 class onnx_graph_import {
  public:
   using fixed_values = std::map<std::string, tensor>;
 
   onnx_graph_import(const onnx_model_message& model, const onnx_operators& operators,
-                    onnx_import& to, const fixed_values& fixed)
-      : model_(model), operators_(operators), to_(to), fixed_(fixed), tensors_(to.file()) {
+                    onnx_import& to, const fixed_values& fixed, const onnx_extents& extents = {})
+      : model_(model),
+        operators_(operators),
+        to_(to),
+        fixed_(fixed),
+        extents_(extents),
+        tensors_(to.file()) {
     for (const onnx_function_message& f : model.functions)
       functions_.emplace(key_of(f.domain, f.name, f.overload), &f);
   }
@@ -58,6 +69,7 @@ class onnx_graph_import {
       unused.erase(input.name);
       read_input(input, main);
     }
+    require_dim_names(graph);
     if (!unused.empty())
       throw error("lamina: " + to_.file() +
                   ": expected fixed values for inputs of the model, found '" + *unused.begin() +
@@ -147,7 +159,7 @@ class onnx_graph_import {
     for (const onnx_tensor_message& t : graph.initializers) {
       if (t.name.empty()) fail(t.offset, "expected a name of an initializer, found none");
       const onnx_imported value = onnx_import::constant(tensors_.read(t));
-      to_.name_constant(value, t.name);
+      if (value.rank() > 0) to_.name_constant(value, t.name);
       if (!to.here.emplace(t.name, value).second)
         fail(t.offset, "expected one initializer '" + t.name + "', found a second one");
     }
@@ -173,7 +185,38 @@ class onnx_graph_import {
       fail(input.offset, text("input '")
                              << input.name << "': expected at most 16 dimensions, found "
                              << input.dims.size());
-    to.here.emplace(input.name, to_.feed(input.name, *type, input.dims, input.offset));
+    to.here.emplace(input.name, to_.feed(input.name, *type, dims_of(input), input.offset));
+  }
+  // The dimensions of an input, with the extents that the caller chose.
+  std::vector<std::int64_t> dims_of(const onnx_value_message& input) const {
+    std::vector<std::int64_t> dims = input.dims;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] >= 0) continue;
+      const auto found = extents_.by_name.find(input.dim_names[d]);
+      if (found != extents_.by_name.end())
+        dims[d] = found->second;
+      else if (d == 0)
+        dims[d] = extents_.first;
+    }
+    return dims;
+  }
+  // A misspelt name would otherwise leave its dimension unknown without a word.
+  void require_dim_names(const onnx_graph_message& graph) const {
+    std::set<std::string> names;
+    for (const onnx_value_message& input : graph.inputs)
+      names.insert(input.dim_names.begin(), input.dim_names.end());
+    names.erase("");
+    std::string all;
+    for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
+    for (const auto& [name, extent] : extents_.by_name) {
+      if (names.count(name) == 0)
+        throw error("lamina: " + to_.file() + ": expected a symbolic dimension of the inputs, " +
+                    (all.empty() ? "of which there are none" : "one of " + all) + ", found '" +
+                    name + "'");
+      if (extent < 1)
+        throw error(text("lamina: ") << to_.file() << ": expected a positive extent of dimension '"
+                                     << name << "', found " << extent);
+    }
   }
 
   const onnx_imported* look_up(const values& from, const std::string& name) const {
@@ -409,6 +452,7 @@ class onnx_graph_import {
   const onnx_operators& operators_;
   onnx_import& to_;
   const fixed_values& fixed_;
+  onnx_extents extents_;
   detail::onnx_tensor_reader tensors_;
   std::map<std::string, const onnx_function_message*> functions_;
   std::uint64_t imported_ = 0;

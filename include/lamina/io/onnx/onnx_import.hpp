@@ -199,7 +199,10 @@ class onnx_import {
       m.dims = e.dims;
       m.need_check_feed = e.is_feed;
       m.persistable = e.value != nullptr;
-      m.is_parameter = e.value != nullptr && is_floating(e.type);
+      // A single number without a name in the file is a constant, such as a factor of Gelu.
+      const bool is_number =
+          e.value != nullptr && e.value->size() == 1 && constant_names_.count(e.value.get()) == 0;
+      m.is_parameter = e.value != nullptr && is_floating(e.type) && !is_number;
       if (e.value != nullptr) static_cast<tensor&>(constants.var(e.name)) = *e.value;
     }
     for (std::size_t i = 0; i < feeds_.size(); ++i)

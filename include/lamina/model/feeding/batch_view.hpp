@@ -17,7 +17,7 @@ namespace detail {
 
 /// A data layer of a program: the number of elements per row, their type, and the row domain.
 struct data_layer {
-  int columns;
+  int columns;  // of data_once: the number of all elements
   dtype type;
   int domain;
   int parent;       // the domain of the sequences that contain the rows, or -1
@@ -38,7 +38,8 @@ constexpr data_layers<P> find_data_layers() {
   for (int i = 0; i < counts_of<P>.data; ++i) {
     const variable_desc& d = P::desc.variables[P::desc.data[i]];
     t.of[i] = {1, d.type, d.rows, parent(d.rows), parent(parent(d.rows))};
-    for (int k = 1; k < d.rank; ++k) t.of[i].columns *= P::desc.dims[d.dims + k];
+    for (int k = d.rows == once::domain ? 0 : 1; k < d.rank; ++k)
+      t.of[i].columns *= P::desc.dims[d.dims + k];
   }
   return t;
 }

@@ -151,6 +151,8 @@ class feeder {
   void append_row(const Field& field) {
     std::size_t count = 1;
     if constexpr (!std::is_arithmetic_v<Field>) count = std::size(field);
+    if constexpr (table.of[Index].domain == once::domain)
+      if (rows_ > 0) fail_samples(Index);
     if (static_cast<int>(count) != columns(Index))
       fail(Index, columns(Index), "values", static_cast<long long>(count));
     if constexpr (std::is_arithmetic_v<Field>)
@@ -187,6 +189,13 @@ class feeder {
                << ", row " << rows_ << ": expected " << expected << " " << what << ", found "
                << found,
         batch::domain, rows_);
+  }
+  [[noreturn]] LAMINA_COLD void fail_samples(int layer) const {
+    throw error(
+        text() << "lamina: data layer "
+               << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
+               << ": expected one sample, because data_once has no batch dimension, "
+                  "found a second one");
   }
   /// Whether integer type From has values that integer type To cannot hold.
   template <class To, class From>

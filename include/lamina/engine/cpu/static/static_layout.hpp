@@ -52,7 +52,7 @@ struct static_layout {
   /// The size of input data i in floats.
   static constexpr int data_floats(int i) {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
-    return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
+    return padded(((d.rows < 0 ? Rows : d.rows) * d.columns * size_of(d.type) + 3) / 4);
   }
   /// Whether the weights of a product are larger than 24 KiB, half of a first-level cache of 48
   /// KiB. Then every second run reads the panels from the last to the first (`panel_order`), so

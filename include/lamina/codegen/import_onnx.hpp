@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/codegen/import_onnx.hpp - converts an ONNX file to C++ source and a file of its
+// parameters. Needs protozero and nlohmann_json.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <utility>
+
+#include <lamina/codegen/batch_rows.hpp>
+#include <lamina/codegen/import_model.hpp>
+#include <lamina/codegen/onnx_layers.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/load_onnx.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// Options of import_onnx.
+struct onnx_import_options : import_options {
+  onnx_load_options load{};  // extents of symbolic dimensions, values of inputs
+};
+
+/// Reads an ONNX file, and writes its program as a C++ header and its parameters as safetensors, as
+/// import_model does. A symbolic first dimension of inputs becomes rows, one per sample; so does a
+/// fixed one if all inputs have it and each row of the outputs depends on the same row of the
+/// inputs only. Otherwise inputs have no rows (layer::data_once), and the shapes of the file.
+/// Products of rows with matrices of parameters become fc, whose weights are transposed if ONNX
+/// stores one row per result. Parameters of real numbers keep their names; integers and single
+/// numbers that are not parameters become constants of the program.
+/// Throws format_error as load_onnx and native_source do; then neither file is changed.
+inline void import_onnx(const file_path& file, const file_path& header,
+                        const onnx_import_options& options = {}) {
+  inference_model read = load_onnx(file, options.load);
+  program_message program = read.program.message();
+  if (auto rows = detail::batch_rows(program).found()) program = std::move(*rows);
+  program = detail::onnx_layers(std::move(program), *read.variables).rewritten();
+  read.program = loaded_program(std::move(program), read.program.source());
+  import_model(read, header, options);
+}
+
+}}  // namespace lamina

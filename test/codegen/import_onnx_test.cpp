@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX files become C++ that computes what the executor computes of the file; what cannot be
+// imported changes no file.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <codegen/imported/onnx_blocks.imported>
+#include <codegen/imported/onnx_fixed.imported>
+#include <codegen/imported/onnx_image.imported>
+#include <codegen/onnx_models.hpp>
+#include <executor/shared_executor.hpp>
+#include <io/temporary_folder.hpp>
+
+#include <lamina/codegen/import_onnx.hpp>
+#include <lamina/io/safetensors.hpp>
+#include <lamina/model/any_model.hpp>
+#include <lamina/model/model.hpp>
+
+using Catch::Contains;
+
+namespace {
+
+std::vector<float> counted(std::size_t n) {
+  std::vector<float> numbers;
+  for (std::size_t i = 0; i < n; ++i)
+    numbers.push_back(0.125F * static_cast<float>(i * 7 % 19) - 1);
+  return numbers;
+}
+
+/// Imports a model and compares the header with the one in imported/, which is `net`. Returns the
+/// model with the imported parameters.
+template <class Net>
+lamina::any_model imported(const Net& net, const std::string& name, const std::string& bytes,
+                           const temporary_folder& folder) {
+  const std::string at = folder.path() + "/" + name;
+  lamina::write_file(at + ".onnx", bytes);
+  lamina::onnx_import_options options;
+  options.name = name;
+  lamina::import_onnx(at + ".onnx", at + ".hpp", options);
+  const std::string text = lamina::read_file(at + ".hpp"),
+                    wanted = lamina::read_file(std::string(LAMINA_TEST_DIR) + "/codegen/imported/" +
+                                               name + ".imported");
+  CHECK(text.substr(text.find('\n')) == wanted.substr(wanted.find('\n')));
+  lamina::model made{net};
+  lamina::load_safetensors(at + ".safetensors", made);
+  return made;
+}
+
+/// Compares the outputs of the imported program with those of the executor for the same file.
+void compare(const lamina::any_model& model, const std::string& bytes,
+             const lamina::tensor_shape& shape) {
+  const lamina::inference_model m = lamina::from_onnx(bytes, "net.onnx");
+  const std::string input = m.program.feed_names().at(0);
+  const std::vector<float> values = counted(lamina::size_of(shape));
+  lamina::feed_map feed;
+  feed[input] = lamina::lod_tensor(lamina::tensor(shape, values));
+  const auto wanted = lamina::executor().run(m.program, *m.variables, feed);
+  lamina::any_evaluator e = model.evaluator();
+  e.forward({{input, values}});
+  const std::vector<std::string> names = m.program.fetch_names();
+  REQUIRE(wanted.size() == names.size());
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const lamina::array<float> found = e.activation(names[k]);
+    INFO(names[k]);
+    REQUIRE(lamina::tensor_shape(found.shape().begin(), found.shape().end()) == wanted[k].shape());
+    const auto numbers = wanted[k].cast<double>();
+    for (std::size_t i = 0; i < found.size(); ++i)
+      CHECK(static_cast<double>(found.flat(i)) == Approx(numbers.flat(i)).margin(1e-5));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("import onnx: a symbolic batch is rows; products and biases are fc and conv2d") {
+  const temporary_folder folder;
+  const lamina::any_model model = imported(onnx_image, "onnx_image", onnx_models::image(), folder);
+  for (const std::size_t batch : {1U, 3U}) compare(model, onnx_models::image(), {batch, 1, 6, 6});
+}
+
+TEST_CASE("import onnx: a fixed batch that no operator mixes is rows; blocks are one function") {
+  const temporary_folder folder;
+  const lamina::any_model model =
+      imported(onnx_blocks, "onnx_blocks", onnx_models::blocks(), folder);
+  compare(model, onnx_models::blocks(), {2, 4});
+  lamina::any_evaluator e = model.evaluator();
+  e.forward({{"x", counted(20)}});  // five samples
+  CHECK(e.activation("y").shape() == std::vector<std::size_t>{5, 4});
+}
+
+TEST_CASE("import onnx: without a batch, inputs have no rows; integers are constants") {
+  const temporary_folder folder;
+  const lamina::any_model model = imported(onnx_fixed, "onnx_fixed", onnx_models::fixed(), folder);
+  compare(model, onnx_models::fixed(), {3, 4});
+  CHECK(model.inputs()[0].shape == std::vector<std::int64_t>{3, 4});
+  CHECK(model.parameters().size() == 1);
+  lamina::any_evaluator e = model.evaluator();
+  CHECK_THROWS_WITH(e.forward({{"x", counted(24)}}), Contains("expected 12 values, found 24"));
+}
+
+TEST_CASE("import onnx: extents of symbolic dimensions; errors change no file") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m", header = at + ".hpp";
+  onnx_models::model m(model_bytes::value("x", {-1, -1}), {model_bytes::value("y", {-1, -1})});
+  m.graph.inputs[0].dims[0].name = "batch";
+  m.graph.inputs[0].dims[1].name = "seq";
+  m.node("Relu", {"x"}, {"y"});
+  lamina::write_file(at + ".onnx", m.bytes());
+  lamina::onnx_import_options options;
+  CHECK_THROWS_WITH(lamina::import_onnx(at + ".onnx", header, options),
+                    Contains("expected known dimensions of the input 'x'"));
+  options.load.dims = {{"sequence", 5}};
+  CHECK_THROWS_WITH(lamina::import_onnx(at + ".onnx", header, options),
+                    Contains("one of 'batch', 'seq', found 'sequence'"));
+  options.load.dims = {{"seq", 0}};
+  CHECK_THROWS_WITH(lamina::import_onnx(at + ".onnx", header, options),
+                    Contains("expected a positive extent of dimension 'seq', found 0"));
+  int files = 0;
+  lamina::for_each_name(folder.path(), [&](std::string_view name) { files += name[0] != '.'; });
+  CHECK(files == 1);
+  options.load.dims = {{"seq", 5}};
+  lamina::import_onnx(at + ".onnx", header, options);
+  CHECK_THAT(lamina::read_file(header), Contains("layer::data<\"x\", float, 5>(main)"));
+  options.load.batch = 7;
+  lamina::import_onnx(at + ".onnx", header, options);
+  CHECK_THAT(lamina::read_file(header), Contains("layer::data<\"x\", float, 5>(main)"));
+}
