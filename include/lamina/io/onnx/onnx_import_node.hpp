@@ -656,16 +656,20 @@ class onnx_import_node {
       return extents(v.dims.begin(), v.dims.end() - (std::min)(2, v.rank()));
     };
     const extents batch = broadcast_dims(outer(x), outer(y));
-    const auto whole = [&](const onnx_imported& v) {
-      if (v.rank() < 2) return v;
+    const bool is_open = std::find(batch.begin(), batch.end(), unknown_extent) != batch.end();
+    const auto whole = [&](const onnx_imported& v, const onnx_imported& other) {
       extents dims = batch;
       dims.insert(dims.end(), v.dims.end() - 2, v.dims.end());
-      return broadcast_to(v, dims);
+      if (!is_open) return broadcast_to(v, dims);
+      const onnx_imported shape =
+          concat({slice(shape_of(other), 0, 0, other.rank() - 2), constant_list({1, 1})}, 0);
+      return make("expand_v2", {{"X", v}, {"Shape", shape}}, {}, v.type, dims);
     };
     // One matrix serves all products of the other side.
     if (x.rank() > 2 && y.rank() > 2) {
-      x = whole(x);
-      y = whole(y);
+      const onnx_imported given = x;
+      x = whole(x, y);
+      y = whole(y, given);
     }
     const auto last = [](const onnx_imported& v, bool row) {
       return v.dims[v.dims.size() - (row ? 2 : 1)];
