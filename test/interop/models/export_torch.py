@@ -136,7 +136,8 @@ def gpt2(exporter):
         vocab_size=200, n_positions=32, n_embd=48, n_layer=2, n_head=4,
         attn_implementation=attention_of(exporter))
     return chosen(transformers.GPT2LMHeadModel(options),
-                  lambda model, ids: model(input_ids=ids, use_cache=False), "logits")
+                  lambda model, ids, mask: model(input_ids=ids, attention_mask=mask,
+                                                 use_cache=False), "logits")
 
 
 def llama(exporter):
@@ -145,7 +146,8 @@ def llama(exporter):
         num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=32,
         attn_implementation=attention_of(exporter))
     return chosen(transformers.LlamaForCausalLM(options),
-                  lambda model, ids: model(input_ids=ids, use_cache=False), "logits")
+                  lambda model, ids, mask: model(input_ids=ids, attention_mask=mask,
+                                                 use_cache=False), "logits")
 
 
 def whisper(exporter):
@@ -159,14 +161,10 @@ def whisper(exporter):
                   lambda model, x: model(input_features=x), "last_hidden_state")
 
 
-def token_ids(batch, _):
-    return torch.randint(0, 200, (batch, 9))
-
-
-def masked_tokens(batch, size):
+def masked_tokens(batch, _):
     mask = torch.ones(batch, 9, dtype=torch.int64)
     mask[-1, 6:] = 0
-    return token_ids(batch, size), mask
+    return torch.randint(0, 200, (batch, 9)), mask
 
 
 MODELS = {
@@ -185,8 +183,8 @@ MODELS = {
     "efficientnet_b0": image_net("efficientnet_b0"),
     "resnet18": image_net("resnet18"),
     "bert": spec(bert, masked_tokens, [TOKENS, TOKENS]),
-    "gpt2": spec(gpt2, lambda n, s: (token_ids(n, s),), [TOKENS]),
-    "llama": spec(llama, lambda n, s: (token_ids(n, s),), [TOKENS]),
+    "gpt2": spec(gpt2, masked_tokens, [TOKENS, TOKENS]),
+    "llama": spec(llama, masked_tokens, [TOKENS, TOKENS]),
     "whisper_encoder": spec(whisper, lambda n, _: (torch.randn(n, 16, 40),), [({0: "batch"}, {})]),
 }
 

@@ -32,7 +32,8 @@ from case_results import values_in  # noqa: E402  pylint: disable=wrong-import-p
 
 KINDS = {"node": None, "exported": None, "torch": None, "light": "light", "simple": "simple",
          "converted": "pytorch-converted"}
-NEEDED = re.compile(r"found input \d+, '([^']+)', which is computed or fed")
+NEEDED = re.compile(r"found input \d+, '([^']+)', which is computed or fed"
+                    r"|(to be known before a run)")
 
 
 def held(value):

@@ -550,6 +550,8 @@ inline void raise_reshape(onnx_import_node& n) {
     else
       ++left;
   }
+  // A 0 in a list of a run copies a dimension, also with allowzero, where it means no elements.
+  if (literal && n.in(1).constant == nullptr && size == 0) (void)n.list(1, "dimensions");
   if (left > 1) return n.out(n.reshape_at_run_time(x, n.in(1), dims));
   n.out(n.reshape(x, dims, without_symbols(shape)));
 }
