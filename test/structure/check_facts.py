@@ -47,6 +47,7 @@ STAGE = re.compile(r'(?:\btable\[|\bto\.add\(|\b\w+\(to, )"(\w+?)(?:_grad)?"')
 OTHER_WORDS = {
     "dataset/cifar.hpp": {"data"},
     "dataset/column_encoding.hpp": {"mean"},
+    "executor/paddle2_kernels.hpp": {"shape"},
     "io/npy.hpp": {"shape"},
     "io/safetensors.hpp": {"shape"},
     "metric/accuracy.hpp": {"accuracy"},

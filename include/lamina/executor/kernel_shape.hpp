@@ -53,16 +53,15 @@ xt::xarray<T> zeros(const tensor_shape& shape) {
   return a;
 }
 
-/// Returns the shape of an output with one element per window of an image: [samples, channels, ...].
-/// Dimensions that the program does not record follow from the image [samples, ...] `from`, the
-/// sizes of the windows, and the attributes strides, paddings, dilations and ceil_mode: without
+/// Returns the shape of an output with one element per window of an image: [samples, channels,
+/// ...]. Dimensions that the program does not record follow from the image [samples, ...] `from`,
+/// the sizes of the windows, and the attributes strides, paddings, dilations and ceil_mode: without
 /// rounding, (extent + 2 padding - dilation (size - 1) - 1) / stride + 1.
 template <class Real>
 tensor_shape windows_shape(const call_context<Real>& ctx, std::string_view slot,
                            const tensor_shape& from, std::size_t channels,
                            const std::vector<int>& sizes) {
-  const std::vector<int> recorded = ctx.recorded_dims(slot),
-                         strides = ctx.integer_list("strides"),
+  const std::vector<int> recorded = ctx.recorded_dims(slot), strides = ctx.integer_list("strides"),
                          paddings = ctx.integer_list("paddings"),
                          dilations = ctx.integer_list("dilations");
   const auto element = [](const std::vector<int>& list, std::size_t i, int otherwise) {

@@ -57,10 +57,11 @@ struct strided_slice : operator_definition {
                                                     {"EndsTensor", false, true},
                                                     {"StridesTensor", false, true}}};
   static constexpr auto outputs = slots_out;
-  static constexpr std::array<attribute_desc, 4> attributes{{{"axes", attribute_type::integers},
-                                                             {"starts", attribute_type::integers},
-                                                             {"ends", attribute_type::integers},
-                                                             {"strides", attribute_type::integers}}};
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"axes", attribute_type::integers},
+       {"starts", attribute_type::integers},
+       {"ends", attribute_type::integers},
+       {"strides", attribute_type::integers}}};
 };
 
 using paddle2_operators =
@@ -157,9 +158,10 @@ copy_plan strided_slice_plan(const call_context<Real>& ctx, const tensor_shape& 
     const std::int64_t length = s > 0 ? end - begin : begin - end;
     first[d] = begin;
     step[d] = s;
-    const std::int64_t size = s > 0 ? s : s == (std::numeric_limits<std::int64_t>::min)()
-                                              ? (std::numeric_limits<std::int64_t>::max)()
-                                              : -s;
+    const std::int64_t size = s > 0 ? s
+                              : s == (std::numeric_limits<std::int64_t>::min)()
+                                  ? (std::numeric_limits<std::int64_t>::max)()
+                                  : -s;
     to[d] = length <= 0 ? 0 : static_cast<std::size_t>((length - 1) / size + 1);
   }
   return plan_copy(to, [&](tensor_shape at) {

@@ -121,7 +121,8 @@ TOKENS = ({0: "batch"}, {1: "tokens"})
 def bert(exporter):
     options = transformers.BertConfig(
         vocab_size=200, hidden_size=48, num_hidden_layers=2, num_attention_heads=4,
-        intermediate_size=96, max_position_embeddings=32, attn_implementation=attention_of(exporter))
+        intermediate_size=96, max_position_embeddings=32,
+        attn_implementation=attention_of(exporter))
 
     def call(model, ids, mask):
         states = model(input_ids=ids, attention_mask=mask).last_hidden_state

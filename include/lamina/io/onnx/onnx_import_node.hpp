@@ -20,12 +20,13 @@
 #include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/io/onnx/onnx_import.hpp>
 #include <lamina/io/onnx/onnx_model_message.hpp>
+#include <lamina/io/onnx/onnx_node_attributes.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// A node: its inputs as values, its attributes, and functions that add the operators which compute
 /// its outputs.
-class onnx_import_node {
+class onnx_import_node : public onnx_node_attributes {
  public:
   using extents = std::vector<std::int64_t>;
 
@@ -33,15 +34,13 @@ class onnx_import_node {
   onnx_import_node(onnx_import& to, const onnx_node_message& message, std::int64_t version,
                    std::vector<onnx_imported> inputs,
                    std::function<tensor(const onnx_tensor_message&)> read_tensor)
-      : to_(to),
-        message_(message),
+      : onnx_node_attributes(message),
+        to_(to),
         version_(version),
         inputs_(std::move(inputs)),
         outputs_(message.outputs.size()),
         read_tensor_(std::move(read_tensor)) {}
 
-  const onnx_node_message& message() const { return message_; }
-  const std::string& type() const { return message_.type; }
   /// Returns the version of the operator set to which the node belongs.
   std::int64_t version() const { return version_; }
   /// Returns the values of the outputs, for the import.
@@ -50,44 +49,16 @@ class onnx_import_node {
   /// Throws format_error that names the file, the node, its operator and the reason.
   [[noreturn]] void fail(const std::string& reason) const {
     throw format_error(
-        to_.file(), message_.offset,
-        "node '" + message_.label() + "' of operator " + message_.type + ": " + reason);
+        to_.file(), message().offset,
+        "node '" + message().label() + "' of operator " + message().type + ": " + reason);
   }
   [[noreturn]] void fail(const text& reason) const { fail(std::string(reason)); }
 
   // -- attributes -------------------------------------------------------------------------------
 
-  bool has_attribute(std::string_view name) const { return message_.attribute(name) != nullptr; }
-  std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? otherwise : a->integer;
-  }
-  bool flag(std::string_view name, bool otherwise = false) const {
-    return integer(name, otherwise ? 1 : 0) != 0;
-  }
-  float real(std::string_view name, float otherwise = 0) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? otherwise : a->real;
-  }
-  std::string string(std::string_view name, const char* otherwise = "") const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? std::string(otherwise) : a->text;
-  }
-  extents integers(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? extents() : a->integers;
-  }
-  std::vector<float> reals(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? std::vector<float>() : a->reals;
-  }
-  std::vector<std::string> texts(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? std::vector<std::string>() : a->texts;
-  }
   /// Returns the tensor of an attribute.
   std::optional<tensor> tensor_attribute(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
+    const onnx_attribute_message* a = message().attribute(name);
     if (a == nullptr || a->tensor == nullptr) return std::nullopt;
     return read_tensor_(*a->tensor);
   }
@@ -118,7 +89,7 @@ class onnx_import_node {
   const tensor& constant(std::size_t i, const char* what) const {
     if (in(i).constant == nullptr)
       fail(text("expected ") << what << " that are known before a run, found input " << i << ", '"
-                             << message_.inputs[i] << "', which is computed or fed; "
+                             << message().inputs[i] << "', which is computed or fed; "
                              << "load_onnx's 'fixed' gives inputs of the model a value");
     return *in(i).constant;
   }
@@ -141,14 +112,12 @@ class onnx_import_node {
       return extents(values.begin(), values.end());
     }
     if (is_floating(v.type) || v.rank() > 1 || (v.rank() == 1 && v.dims[0] < 0))
-      fail(text("expected ") << what << " as a list of known length, found "
-                             << name_of(v.type) << " of dimensions "
-                             << text().list(without_symbols(v.dims)));
+      fail(text("expected ") << what << " as a list of known length, found " << name_of(v.type)
+                             << " of dimensions " << text().list(without_symbols(v.dims)));
     const std::int64_t count = v.rank() == 0 ? 1 : v.dims[0];
     if (count > 64) fail(text("expected at most 64 ") << what << ", found " << count);
     extents made;
-    for (int k = 0; k < static_cast<int>(count); ++k)
-      made.push_back(symbol_of(v, k, false));
+    for (int k = 0; k < static_cast<int>(count); ++k) made.push_back(symbol_of(v, k, false));
     return made;
   }
   /// Returns the integers of an attribute, or of an input since some version of the operator.
@@ -176,21 +145,21 @@ class onnx_import_node {
   std::int64_t extent(const onnx_imported& value, std::int64_t d) const {
     const std::int64_t found = value.dims[static_cast<std::size_t>(axis(d, value.rank()))];
     if (found < 0)
-      fail(text("expected dimension ")
-           << d << " to be known before a run, found dimensions " << text().list(without_symbols(value.dims)));
+      fail(text("expected dimension ") << d << " to be known before a run, found dimensions "
+                                       << text().list(without_symbols(value.dims)));
     return found;
   }
   void require_rank(const onnx_imported& value, int least, int most) const {
     if (value.rank() < least || value.rank() > most)
-      fail(text("expected an input of ")
-           << least << " to " << most << " dimensions, found " << text().list(without_symbols(value.dims)));
+      fail(text("expected an input of ") << least << " to " << most << " dimensions, found "
+                                         << text().list(without_symbols(value.dims)));
   }
 
   // -- outputs ----------------------------------------------------------------------------------
 
   /// Whether the node has an output.
   bool wants(std::size_t i) const {
-    return i < message_.outputs.size() && !message_.outputs[i].empty();
+    return i < message().outputs.size() && !message().outputs[i].empty();
   }
   void out(std::size_t i, onnx_imported value) {
     if (i < outputs_.size()) outputs_[i] = std::move(value);
@@ -210,7 +179,7 @@ class onnx_import_node {
                                       std::vector<onnx_set> attributes,
                                       const std::vector<onnx_result>& results) {
     try {
-      return to_.make(type, inputs, std::move(attributes), results, message_.offset);
+      return to_.make(type, inputs, std::move(attributes), results, message().offset);
     } catch (const format_error&) {
       throw;
     } catch (const error& e) {
@@ -235,7 +204,7 @@ class onnx_import_node {
   }
   /// Returns equal elements. With dimensions that are known only at run time, they are no constant.
   onnx_imported filled(double value, dtype type, const extents& dims) {
-    to_.require_size(dims, message_.offset);
+    to_.require_size(dims, message().offset);
     if (!is_known(dims)) {
       const onnx_imported one = filled(value, type, extents(dims.size(), 1));
       return make("expand_v2", {{"X", one}, {"Shape", list_of(dims)}}, {}, type, dims);
@@ -247,7 +216,7 @@ class onnx_import_node {
   }
 
   /// Throws format_error for a constant that would have too many elements.
-  void require_size(const extents& dims) const { to_.require_size(dims, message_.offset); }
+  void require_size(const extents& dims) const { to_.require_size(dims, message().offset); }
 
   static bool is_known(const extents& numbers) {
     return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n >= 0; });
@@ -280,9 +249,9 @@ class onnx_import_node {
           break;
         ++end;
       }
-      onnx_imported all = from.is_dimension         ? shape_of(from.value)
+      onnx_imported all = from.is_dimension        ? shape_of(from.value)
                           : from.value.rank() == 0 ? reshape(from.value, {1})
-                                                    : from.value;
+                                                   : from.value;
       all = slice(all, 0, from.position, from.position + static_cast<std::int64_t>(end - i));
       parts.push_back(cast(all, dtype::int64));
       i = end;
@@ -294,8 +263,7 @@ class onnx_import_node {
   }
   /// Returns a number as a scalar.
   onnx_imported scalar_of(std::int64_t number_or_symbol) {
-    if (number_or_symbol >= 0)
-      return number(static_cast<double>(number_or_symbol), dtype::int64);
+    if (number_or_symbol >= 0) return number(static_cast<double>(number_or_symbol), dtype::int64);
     onnx_imported made = list_of({number_or_symbol});
     made.dims.clear();  // the program gives a scalar the dimensions [1], too
     return made;
@@ -339,12 +307,6 @@ class onnx_import_node {
     }
     if (shape.empty()) shape.push_back(1);
     return make("reshape2", inputs, {{"shape", shape}}, x.type, dims);
-  }
-  /// Returns x with dimensions that a list has during a run, by the rule of ONNX's Reshape.
-  onnx_imported reshape_at_run_time(const onnx_imported& x, const onnx_imported& shape,
-                                    const extents& dims) {
-    return make("reshape2", {{"X", x}, {"Shape", shape}}, {{"shape", without_symbols(dims)}},
-                x.type, dims);
   }
   /// Returns x with further dimensions of extent 1, at these places of the result.
   onnx_imported unsqueeze(const onnx_imported& x, extents axes) {
@@ -426,10 +388,10 @@ class onnx_import_node {
         fail(text("expected dimensions that can be broadcast, found ")
              << text().list(a) << " and " << text().list(b));
       // Two that are not known may differ, and one of them be 1.
-      dims[dims.size() - 1 - i] = of_a == 1 || of_a == of_b   ? of_b
-                                  : of_b == 1                 ? of_a
-                                  : of_a < 0 && of_b < 0      ? unknown_extent
-                                                              : (std::max)(of_a, of_b);
+      dims[dims.size() - 1 - i] = of_a == 1 || of_a == of_b ? of_b
+                                  : of_b == 1               ? of_a
+                                  : of_a < 0 && of_b < 0    ? unknown_extent
+                                                            : (std::max)(of_a, of_b);
       if (of_a == 0 || of_b == 0) dims[dims.size() - 1 - i] = 0;
     }
     return dims;
@@ -446,8 +408,8 @@ class onnx_import_node {
     const std::size_t more = dims.size() - y.dims.size();
     bool is_open = false;  // whether a dimension of y is 1 in some runs only
     for (std::size_t d = 0; d < y.dims.size(); ++d)
-      is_open = is_open || (y.dims[d] != 1 && y.dims[d] != dims[more + d]) ||
-                y.dims[d] == unknown_extent;
+      is_open =
+          is_open || (y.dims[d] != 1 && y.dims[d] != dims[more + d]) || y.dims[d] == unknown_extent;
     if (is_open) y = filled_to(y, given, dims);
     if (!is_open && y.rank() > 0 && y.dims != dims) {
       std::size_t first = y.dims.size(), last = 0;
@@ -681,7 +643,8 @@ class onnx_import_node {
                        in_y = y.rank() == 1 ? y.dims[0] : last(y, !turn_y);
     if (in_x >= 0 && in_y >= 0 && in_x != in_y)
       fail(text("expected matrices that fit, found dimensions ")
-           << text().list(without_symbols(x.dims)) << " and " << text().list(without_symbols(y.dims)));
+           << text().list(without_symbols(x.dims)) << " and "
+           << text().list(without_symbols(y.dims)));
     if (std::find(dims.begin(), dims.end(), 0) != dims.end() || in_x == 0)
       return filled(0, x.type, dims);
     const dtype type = x.type;
@@ -718,14 +681,13 @@ class onnx_import_node {
     const std::size_t more = dims.size() - x.dims.size();
     bool by_y = false;  // whether only the shape of y tells how often x is repeated
     for (std::size_t d = 0; d < dims.size(); ++d)
-      by_y = by_y || (dims[d] < 0 && (d < more || x.dims[d - more] != dims[d] ||
-                                      dims[d] == unknown_extent));
+      by_y = by_y || (dims[d] < 0 &&
+                      (d < more || x.dims[d - more] != dims[d] || dims[d] == unknown_extent));
     if (!by_y) return broadcast_to(x, dims);
     return make("expand_v2", {{"X", x}, {"Shape", shape_of(y)}}, {}, x.type, dims);
   }
 
   onnx_import& to_;
-  const onnx_node_message& message_;
   std::int64_t version_;
   std::vector<onnx_imported> inputs_, outputs_;
   std::function<tensor(const onnx_tensor_message&)> read_tensor_;

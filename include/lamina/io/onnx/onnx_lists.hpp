@@ -28,11 +28,11 @@ using list_number = std::optional<std::int64_t>;
 inline list_number number_of_two(std::string_view type, std::int64_t x, std::int64_t y) {
   const bool both = !is_symbol(x) && !is_symbol(y);
   constexpr std::int64_t most = std::int64_t{1} << 31;
-  const bool small = both && x > -most && x < most && y > -most && y < most;
-  if (type == "Add" && (small || x == 0 || y == 0)) return x == 0 ? y : y == 0 ? x : x + y;
-  if (type == "Sub" && (small || x == y || y == 0)) return x == y ? 0 : y == 0 ? x : x - y;
-  if (type == "Mul" && (small || x == 1 || y == 1)) return x == 1 ? y : y == 1 ? x : x * y;
-  if (type == "Div" && y != 0 && (small || y == 1)) return y == 1 ? x : x / y;
+  const bool fits = both && x > -most && x < most && y > -most && y < most;
+  if (type == "Add" && (fits || x == 0 || y == 0)) return x == 0 ? y : y == 0 ? x : x + y;
+  if (type == "Sub" && (fits || x == y || y == 0)) return x == y ? 0 : y == 0 ? x : x - y;
+  if (type == "Mul" && (fits || x == 1 || y == 1)) return x == 1 ? y : y == 1 ? x : x * y;
+  if (type == "Div" && y != 0 && (fits || y == 1)) return y == 1 ? x : x / y;
   if (type == "Max" && (both || x == y)) return (std::max)(x, y);
   if (type == "Min" && (both || x == y)) return (std::min)(x, y);
   // A number of a list that is not negative is larger than each negative one.

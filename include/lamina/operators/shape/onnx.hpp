@@ -92,7 +92,8 @@ inline void raise_concat(onnx_import_node& n) {
     const onnx_imported& v = n.in(i);
     if (v.rank() != n.in(0).rank())
       n.fail(text("expected inputs with the same number of dimensions, found ")
-             << text().list(without_symbols(n.in(0).dims)) << " and " << text().list(without_symbols(v.dims)));
+             << text().list(without_symbols(n.in(0).dims)) << " and "
+             << text().list(without_symbols(v.dims)));
     if (v.dims != std::vector<std::int64_t>{0}) parts.push_back(v);
     any_known = any_known || extents_of(v).has_value();
     all_counted = all_counted && v.rank() == 1 && v.is_static() && v.dims[0] <= 64;
@@ -322,8 +323,8 @@ inline void raise_trilu(onnx_import_node& n) {
   };
   if (rows < 0 || columns < 0 || is_symbol(k)) {
     const onnx_imported row = n.positions(rows, 2, 0), column = n.positions(columns, 2, 1);
-    const onnx_imported limit = is_symbol(k) ? n.scalar_of(k)
-                                             : n.number(static_cast<double>(k), dtype::int64);
+    const onnx_imported limit =
+        is_symbol(k) ? n.scalar_of(k) : n.number(static_cast<double>(k), dtype::int64);
     const onnx_imported diagonal = n.add(row, limit);
     return give(n.binary(upper ? "greater_equal" : "less_equal", n.full(column, diagonal),
                          n.full(diagonal, column), dtype::boolean));
@@ -415,7 +416,8 @@ inline void raise_range(onnx_import_node& n) {
   const dtype type = n.in(0).type;
   if (n.in(0).constant == nullptr || n.in(1).constant == nullptr || n.in(2).constant == nullptr) {
     std::int64_t count = unknown_extent;
-    if (const auto first = extents_of(n.in(0)), end = extents_of(n.in(1)), step = extents_of(n.in(2));
+    if (const auto first = extents_of(n.in(0)), end = extents_of(n.in(1)),
+        step = extents_of(n.in(2));
         first && end && step && first->at(0) == 0 && step->at(0) == 1 && is_symbol(end->at(0)) &&
         is_not_negative(end->at(0)))
       count = end->at(0);
@@ -552,7 +554,9 @@ inline void raise_reshape(onnx_import_node& n) {
   }
   // A 0 in a list of a run copies a dimension, also with allowzero, where it means no elements.
   if (literal && n.in(1).constant == nullptr && size == 0) (void)n.list(1, "dimensions");
-  if (left > 1) return n.out(n.reshape_at_run_time(x, n.in(1), dims));
+  if (left > 1)
+    return n.out(n.make("reshape2", {{"X", x}, {"Shape", n.in(1)}},
+                        {{"shape", without_symbols(dims)}}, x.type, dims));
   n.out(n.reshape(x, dims, without_symbols(shape)));
 }
 inline void raise_flatten(onnx_import_node& n) {
