@@ -157,12 +157,11 @@ TEST_CASE("load_onnx: a Reshape to dimensions that only a run knows") {
   maker m = of_unknown({-1, -1});
   m.node("Transpose", {"x"}, {"t"}, {{"perm", std::vector<std::int64_t>{1, 0}}});
   m.node("Shape", {"t"}, {"s"}).node("Reshape", {"x", "s"}, {"y"});
-  require_for_any_shape(
-      m,
-      [](const lamina::tensor& x) {
-        return lamina::onnx_import::with_shape(x, {x.shape()[1], x.shape()[0]});
-      },
-      {{2, 3}, {4, 1}, {1, 5}});
+  require_for_any_shape(m,
+                        [](const lamina::tensor& x) {
+                          return lamina::onnx_import::with_shape(x, {x.shape()[1], x.shape()[0]});
+                        },
+                        {{2, 3}, {4, 1}, {1, 5}});
 }
 
 TEST_CASE("load_onnx: values of a shape that only a run knows") {
@@ -176,15 +175,14 @@ TEST_CASE("load_onnx: values of a shape that only a run knows") {
   m.graph.initializers.emplace_back("value", &value);
   m.node("Shape", {"x"}, {"s"}).node("Expand", {"value", "s"}, {"ones"});
   m.node("Add", {"x", "ones"}, {"z"}).node("Slice", {"z", "one", "most"}, {"y"});
-  require_for_any_shape(
-      m,
-      [](const lamina::tensor& x) {
-        std::vector<float> y;
-        for (std::size_t k = x.shape()[1]; k < x.size(); ++k)
-          y.push_back(x.as<float>().flat(k) + 1);
-        return lamina::tensor({x.shape()[0] - 1, x.shape()[1]}, y);
-      },
-      {{2, 3}, {4, 1}});
+  require_for_any_shape(m,
+                        [](const lamina::tensor& x) {
+                          std::vector<float> y;
+                          for (std::size_t k = x.shape()[1]; k < x.size(); ++k)
+                            y.push_back(x.as<float>().flat(k) + 1);
+                          return lamina::tensor({x.shape()[0] - 1, x.shape()[1]}, y);
+                        },
+                        {{2, 3}, {4, 1}});
 }
 
 TEST_CASE("load_onnx: a table is cut to a length of a run, and the last element taken") {
@@ -227,17 +225,16 @@ TEST_CASE("load_onnx: triangles and diagonals of matrices whose size only a run 
   m.node("Unsqueeze", {"i", "axis"}, {"rows"}).node("Tile", {"rows", "twice"}, {"places"});
   m.node("GatherND", {"low", "places"}, {"diagonal"});
   m.node("MatMul", {"low", "diagonal"}, {"y"});
-  require_for_any_shape(
-      m,
-      [](const lamina::tensor& x) {
-        const std::size_t n = x.shape()[0];
-        std::vector<float> y(n, 0.F);
-        for (std::size_t i = 0; i < n; ++i)
-          for (std::size_t k = 0; k <= i; ++k)
-            y[i] += x.as<float>().flat(i * n + k) * x.as<float>().flat(k * n + k);
-        return lamina::tensor({n}, y);
-      },
-      {{2, 2}, {4, 4}, {1, 1}});
+  require_for_any_shape(m,
+                        [](const lamina::tensor& x) {
+                          const std::size_t n = x.shape()[0];
+                          std::vector<float> y(n, 0.F);
+                          for (std::size_t i = 0; i < n; ++i)
+                            for (std::size_t k = 0; k <= i; ++k)
+                              y[i] += x.as<float>().flat(i * n + k) * x.as<float>().flat(k * n + k);
+                          return lamina::tensor({n}, y);
+                        },
+                        {{2, 2}, {4, 4}, {1, 1}});
 }
 
 TEST_CASE("load_onnx: windows of images whose sides only a run knows") {
@@ -249,24 +246,24 @@ TEST_CASE("load_onnx: windows of images whose sides only a run knows") {
   const std::vector<std::int64_t> two{2, 2};
   m.node("Conv", {"x", "filter"}, {"sums"});
   m.node("MaxPool", {"sums"}, {"y"}, {{"kernel_shape", two}, {"strides", two}, {"ceil_mode", 1}});
-  require_for_any_shape(
-      m,
-      [](const lamina::tensor& x) {
-        const std::size_t n = x.shape()[0], h = x.shape()[2], w = x.shape()[3],
-                          down = h / 2, right = w / 2;  // of h - 1 and w - 1, rounded up
-        std::vector<float> y(n * down * right, -1e9F);
-        for (std::size_t k = 0; k < n; ++k)
-          for (std::size_t i = 0; i + 1 < h; ++i)
-            for (std::size_t j = 0; j + 1 < w; ++j) {
-              const auto at = [&](std::size_t r, std::size_t c) {
-                return x.as<float>().flat((k * h + i + r) * w + j + c);
-              };
-              float& most = y[(k * down + i / 2) * right + j / 2];
-              most = std::max(most, at(0, 0) + at(0, 1) + at(1, 0) + at(1, 1));
-            }
-        return lamina::tensor({n, 1, down, right}, y);
-      },
-      {{2, 1, 5, 6}, {1, 1, 4, 9}});
+  require_for_any_shape(m,
+                        [](const lamina::tensor& x) {
+                          const std::size_t n = x.shape()[0], h = x.shape()[2], w = x.shape()[3],
+                                            down = h / 2,
+                                            right = w / 2;  // of h - 1 and w - 1, rounded up
+                          std::vector<float> y(n * down * right, -1e9F);
+                          for (std::size_t k = 0; k < n; ++k)
+                            for (std::size_t i = 0; i + 1 < h; ++i)
+                              for (std::size_t j = 0; j + 1 < w; ++j) {
+                                const auto at = [&](std::size_t r, std::size_t c) {
+                                  return x.as<float>().flat((k * h + i + r) * w + j + c);
+                                };
+                                float& most = y[(k * down + i / 2) * right + j / 2];
+                                most = std::max(most, at(0, 0) + at(0, 1) + at(1, 0) + at(1, 1));
+                              }
+                          return lamina::tensor({n, 1, down, right}, y);
+                        },
+                        {{2, 1, 5, 6}, {1, 1, 4, 9}});
 }
 
 TEST_CASE("load_onnx: an input with a fixed value is a constant") {

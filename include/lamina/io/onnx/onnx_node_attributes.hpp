@@ -51,6 +51,7 @@ class onnx_node_attributes {
     const onnx_attribute_message* a = message_.attribute(name);
     return a == nullptr ? std::vector<std::string>() : a->texts;
   }
+
  private:
   const onnx_node_message& message_;
 };
