@@ -48,6 +48,7 @@ OTHER_WORDS = {
     "dataset/cifar.hpp": {"data"},
     "dataset/column_encoding.hpp": {"mean"},
     "io/arrays/safetensors_header.hpp": {"shape"},
+    "executor/paddle2_kernels.hpp": {"shape"},
     "io/npy.hpp": {"shape"},
     "metric/accuracy.hpp": {"accuracy"},
     "model/parameters/tensor_file.hpp": {"data"},

@@ -133,7 +133,8 @@ class call_context {
     return program_.variables[output_variable(slot, i)];
   }
   /// Returns the shape of an output, for operators whose inputs do not determine it. A gradient has
-  /// the shape of its variable; other outputs have the recorded shape.
+  /// the shape of its variable; other outputs have the recorded shape. Throws lamina::error if it
+  /// has an unknown dimension after the first one.
   tensor_shape output_shape(std::string_view slot, int i = 0) const {
     const variable_desc& v = output_desc(slot, i);
     if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
@@ -141,9 +142,18 @@ class call_context {
     tensor_shape shape;
     for (int d = 0; d < v.rank; ++d) {
       const int extent = program_.dims[v.dims + d];
+      if (extent < 0 && d > 0)
+        fail(lamina::text("expected dimension ")
+             << d << " of variable " << quoted(variable_name(program_, output_variable(slot, i)))
+             << " to be known before a run, found -1");
       shape.push_back(extent < 0 ? rows_of_domain(v.rows) : static_cast<std::size_t>(extent));
     }
     return shape;
+  }
+  /// Returns the recorded dimensions of an output; unknown ones are -1.
+  std::vector<int> recorded_dims(std::string_view slot) const {
+    const variable_desc& v = output_desc(slot);
+    return {program_.dims + v.dims, program_.dims + v.dims + v.rank};
   }
   /// If an output is a sparse gradient (selected rows), returns the set to which the kernel must
   /// add the row numbers; null if the output is dense.

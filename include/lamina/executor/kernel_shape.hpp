@@ -5,8 +5,11 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <lamina/executor/call_context.hpp>
 
@@ -48,6 +51,43 @@ xt::xarray<T> zeros(const tensor_shape& shape) {
   xt::xarray<T> a = xt::xarray<T>::from_shape(shape);
   for (std::size_t i = 0; i < a.size(); ++i) a.flat(i) = T(0);
   return a;
+}
+
+/// Returns the shape of an output with one element per window of an image: [samples, channels,
+/// ...]. Dimensions that the program does not record follow from the image [samples, ...] `from`,
+/// the sizes of the windows, and the attributes strides, paddings, dilations and ceil_mode: without
+/// rounding, (extent + 2 padding - dilation (size - 1) - 1) / stride + 1.
+template <class Real>
+tensor_shape windows_shape(const call_context<Real>& ctx, std::string_view slot,
+                           const tensor_shape& from, std::size_t channels,
+                           const std::vector<int>& sizes) {
+  const std::vector<int> recorded = ctx.recorded_dims(slot), strides = ctx.integer_list("strides"),
+                         paddings = ctx.integer_list("paddings"),
+                         dilations = ctx.integer_list("dilations");
+  const auto element = [](const std::vector<int>& list, std::size_t i, int otherwise) {
+    return i < list.size() ? list[i] : otherwise;
+  };
+  tensor_shape shape;
+  for (std::size_t d = 0; d < recorded.size(); ++d) {
+    if (recorded[d] >= 0) {
+      shape.push_back(static_cast<std::size_t>(recorded[d]));
+    } else if (d < 2) {
+      shape.push_back(d == 0 ? from[0] : channels);
+    } else if (ctx.flag("global_pooling")) {
+      shape.push_back(1);
+    } else {
+      if (ctx.flag("adaptive") || d >= from.size())
+        ctx.fail("expected dimension " + std::to_string(d) + " of the result to be known");
+      const int stride = (std::max)(1, element(strides, d - 2, 1));
+      const int rest = static_cast<int>(from[d]) + 2 * element(paddings, d - 2, 0) -
+                       element(dilations, d - 2, 1) * (element(sizes, d - 2, 1) - 1) - 1;
+      if (rest < 0)
+        ctx.fail("expected an image as large as a window, found the shape " + to_string(from));
+      shape.push_back(
+          static_cast<std::size_t>((rest + (ctx.flag("ceil_mode") ? stride - 1 : 0)) / stride + 1));
+    }
+  }
+  return shape;
 }
 
 /// Returns the same elements with another shape of the same size.

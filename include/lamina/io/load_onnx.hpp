@@ -26,7 +26,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// Options of load_onnx.
 struct onnx_load_options {
   /// Values of inputs that become constants, so that a run does not feed them. Inputs that
-  /// determine shapes, such as the shape of a Reshape, must be constant.
+  /// determine the number of dimensions or the operators, such as the axes of a reduction, must be
+  /// constant.
   std::map<std::string, tensor> fixed{};
   /// Extents of symbolic dimensions of inputs, by their names: {{"seq", 128}}.
   std::map<std::string, std::int64_t> dims{};
@@ -69,11 +70,12 @@ inline inference_model from_onnx(std::string_view bytes, const std::string& file
 
 /// Reads an ONNX file of operator set 6 or later: `auto m = load_onnx("model.onnx");
 /// executor.run(m.program, *m.variables, feed)` returns the outputs. Inputs and outputs keep their
-/// names; `m.variables` holds the initializers. A scalar of ONNX has the shape [1]. Elements of
-/// float16, bfloat16 and smaller floats are computed as float. Throws format_error, with the offset
-/// and the name of the node, for damaged files and for nodes that lamina does not have. If
-/// operators are unknown, one error lists all of them. External data is read from the file's folder
-/// only.
+/// names; `m.variables` holds the initializers. Dimensions may be known only at run time: the
+/// batch, the length of a sequence, the sides of an image. A scalar of ONNX has the shape [1].
+/// Elements of float16, bfloat16 and smaller floats are computed as float. Throws format_error,
+/// with the offset and the name of the node, for damaged files and for nodes that lamina does not
+/// have. If operators are unknown, one error lists all of them. External data is read from the
+/// file's folder only.
 inline inference_model load_onnx(const file_path& file, const onnx_load_options& options = {}) {
   return from_onnx(read_file(file.string()), file.string(), options);
 }

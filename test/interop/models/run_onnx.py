@@ -7,7 +7,8 @@ usage: run_onnx.py PROGRAM FOLDER [--kind KIND] [--cases CASES] [--seconds N] [-
 
 PROGRAM is run_onnx. Models and values are written to FOLDER, KIND by KIND: `node` has the backend
 cases, one operator or a function of some; `light`, `simple` and `converted` are directories of
-models; `exported` are the programs in CASES, which interop_cases wrote. onnx_KIND.txt beside this
+models; `exported` are the programs in CASES, which interop_cases wrote; `torch` are the models in
+CASES, which export_torch.py wrote. onnx_KIND.txt beside this
 script has a line for each case: its name, a tab, and `pass`, or why it does not pass. A case may
 pass only with inputs that are constants, for example the shape of a Reshape: `pass, fixed: NAME
 ...`. The command runs the cases that pass, and fails if one does not. --again runs the others, and
@@ -29,9 +30,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from case_results import values_in  # noqa: E402  pylint: disable=wrong-import-position
 
-KINDS = {"node": None, "exported": None, "light": "light", "simple": "simple",
+KINDS = {"node": None, "exported": None, "torch": None, "light": "light", "simple": "simple",
          "converted": "pytorch-converted"}
-NEEDED = re.compile(r"found input \d+, '([^']+)', which is computed or fed")
+NEEDED = re.compile(r"found input \d+, '([^']+)', which is computed or fed"
+                    r"|(to be known before a run)")
 
 
 def held(value):
@@ -55,13 +57,16 @@ def held(value):
     return value.astype(np.float32)
 
 
-def difference(found, expected, rtol, atol, name):
-    """What differs between the outputs of a case and those expected, or ''."""
+def difference(found, expected, rtol, atol, of_largest, name):
+    """What differs between the outputs of a case and those expected, or ''. `of_largest`: atol is
+    relative to the largest expected number."""
     shape = expected.shape or (1,)
     if found.shape != shape:
         return f"output {name}: expected shape {list(shape)}, found {list(found.shape)}"
     if found.dtype != expected.dtype:
         return f"output {name}: expected {expected.dtype}, found {found.dtype}"
+    if of_largest and expected.size and expected.dtype.kind == "f":
+        atol *= float(np.max(np.abs(expected)))
     if np.allclose(found, expected.reshape(shape), rtol=rtol, atol=atol, equal_nan=True):
         return ""
     with np.errstate(all="ignore"):
@@ -72,9 +77,11 @@ def difference(found, expected, rtol, atol, name):
 class case:
     """A model with its data sets: a folder each."""
 
-    def __init__(self, name, folder, rtol, atol):
+    def __init__(self, name, folder, rtol, atol, of_largest=False):
         self.name, self.folder, self.rtol, self.atol = name, folder, rtol, atol
+        self.of_largest = of_largest
         self.reason, self.sets, self.inputs = "", [], {}
+        self.may_fix = True
 
     def write(self, model, data_sets, path=None):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -113,7 +120,8 @@ class case:
                 file = folder / "found" / f"{k}.npy"
                 if not file.is_file():
                     return f"output {outputs[k]}: none"
-                what = difference(np.load(file), expected, self.rtol, self.atol, outputs[k])
+                what = difference(np.load(file), expected, self.rtol, self.atol,
+                                  self.of_largest, outputs[k])
                 if what:
                     return what
         return "pass"
@@ -161,7 +169,7 @@ def run_all(program, cases, seconds):
             if result == "pass" and fixed[c.name]:
                 found[c.name] = "pass, fixed: " + " ".join(fixed[c.name])
             needed = NEEDED.search(result)
-            if not needed:
+            if not needed or not c.may_fix:
                 continue
             more = [needed[1]] if needed[1] in c.inputs else [
                 n for n, v in c.inputs.items() if v.dtype.kind in "iub"]
@@ -231,6 +239,26 @@ def exported_cases(folder, written):
         yield made
 
 
+def torch_cases(folder, written):
+    """The models of export_torch.py. Their results are compared relative to the largest one."""
+    for path in sorted(p for p in written.iterdir() if p.is_dir()):
+        made = case(path.name, folder / path.name, 0, 1e-4, of_largest=True)
+        made.may_fix = False  # all inputs are data
+        reason = path / "reason"
+        if reason.is_file():
+            made.reason = reason.read_text().strip()
+        else:
+            arrays = np.load(path / "values.npz")
+            sets = [tuple([arrays[k] for k in sorted((k for k in arrays.files
+                                                      if k.startswith(f"{i}/{part}/")),
+                                                     key=lambda k: int(k.split("/")[2]))]
+                          for part in ("feed", "fetch"))
+                    for i in sorted({k.split("/")[0] for k in arrays.files})]
+            made.write(onnx.load(path / "model.onnx", load_external_data=False), sets,
+                       path / "model.onnx")
+        yield made
+
+
 def values_of(path):
     made = onnx.TensorProto()
     try:
@@ -258,8 +286,9 @@ def main():
         expected = dict(line.split("\t", 1) for line in lines)
     folder = arguments.folder.resolve() / "onnx" / arguments.kind
     directory = KINDS[arguments.kind]
-    if arguments.kind == "exported":
-        cases = list(exported_cases(folder, arguments.cases))
+    if arguments.kind in ("exported", "torch"):
+        cases_of = exported_cases if arguments.kind == "exported" else torch_cases
+        cases = list(cases_of(folder, arguments.cases.resolve()))
     else:
         cases = list(directory_cases(folder, directory) if directory else node_cases(folder))
     whole = len(cases)
@@ -268,7 +297,8 @@ def main():
         return text.startswith("pass")
 
     if arguments.only:
-        cases = [c for c in cases if c.name in arguments.only]
+        cases = [c for c in cases if any(c.name == o or c.name.startswith(o + ".")
+                                         for o in arguments.only)]
     elif not arguments.update:
         cases = [c for c in cases if passes(expected.get(c.name, "new")) != arguments.again]
     found = run_all(arguments.program, cases, arguments.seconds)

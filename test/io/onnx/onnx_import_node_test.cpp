@@ -12,16 +12,20 @@ using extents = std::vector<std::int64_t>;
 
 namespace {
 
-/// A node with two inputs.
+/// A node with two inputs. `same_rows`: their first dimensions are equal in each run.
 struct pair_of {
   lamina::onnx_import to{"net.onnx", nullptr, 1000};
   lamina::onnx_node_message message{};
   lamina::onnx_import_node node;
 
-  pair_of(const extents& x, const extents& y)
-      : node(to, named(message), 21,
-             {to.feed("x", lamina::dtype::float32, x), to.feed("y", lamina::dtype::float32, y)},
-             nullptr) {}
+  pair_of(const extents& x, const extents& y, bool same_rows = true)
+      : node(to, named(message), 21, inputs(x, y, same_rows), nullptr) {}
+  std::vector<lamina::onnx_imported> inputs(const extents& x, const extents& y, bool same_rows) {
+    std::vector<lamina::onnx_imported> all{to.feed("x", lamina::dtype::float32, x),
+                                           to.feed("y", lamina::dtype::float32, y)};
+    if (same_rows && !y.empty() && y[0] < 0) all[1].dims[0] = all[0].dims[0];
+    return all;
+  }
   static const lamina::onnx_node_message& named(lamina::onnx_node_message& m) {
     m.name = "sum";
     m.type = "Add";
@@ -56,20 +60,38 @@ TEST_CASE("onnx_import_node: a sum repeats Y where Fluid can, and else copies") 
   CHECK(pair_of({-1, 4, 3}, {-1, 1, 1}).sum() == "squeeze2 elementwise_add axis 0 -> [-1, 4, 3]");
   CHECK(pair_of({2, 4, 3}, {2, 1, 3}).sum() == "expand elementwise_add -> [2, 4, 3]");
   CHECK(pair_of({4, 1}, {1, 3}).sum() == "expand squeeze2 elementwise_add axis 1 -> [4, 3]");
-  CHECK(pair_of({-1, 3}, {4, 3}).sum() == "elementwise_add -> [4, 3]");
+  CHECK(pair_of({-1, 3}, {-1, 1}).sum() == "squeeze2 elementwise_add axis 0 -> [-1, 3]");
   // Operands of a sum change places, those of a difference do not.
   CHECK(pair_of({}, {5}).sum() == "elementwise_add -> [5]");
   CHECK(pair_of({}, {5}).difference() == "reshape2 expand elementwise_sub -> [5]");
-  CHECK(pair_of({-1, 1}, {4, 3}).sum() == "squeeze2 elementwise_add axis 0 -> [4, 3]");
-  CHECK(pair_of({-1, 1}, {4, 3}).difference() == "expand elementwise_sub -> [4, 3]");
   CHECK_THROWS_WITH(pair_of({2, 3}, {4}).sum(),
                     Contains("node 'sum' of operator Add") && Contains("[2, 3] and [4]"));
 }
 
-TEST_CASE("onnx_import_node: a value without rows is repeated for rows that a run knows") {
-  CHECK_THAT(pair_of({3}, {-1, 3}).difference(),
-             Contains("elementwise_mul") && Contains("[-1, 3]"));
-  CHECK(pair_of({3}, {-1, 3}).sum() == "elementwise_add axis 1 -> [-1, 3]");
+TEST_CASE("onnx_import_node: what is repeated may be known only at run time") {
+  CHECK(pair_of({3}, {-1, 3}, false).difference() ==
+        "shape cast expand_v2 elementwise_sub -> [-1, 3]");
+  CHECK(pair_of({3}, {-1, 3}, false).sum() == "elementwise_add axis 1 -> [-1, 3]");
+  // An unknown dimension may be 1.
+  CHECK(pair_of({-1, 3}, {4, 3}).sum() == "expand_v2 elementwise_add -> [4, 3]");
+  CHECK(pair_of({-1, 1}, {4, 3}).sum() == "expand_v2 elementwise_add -> [4, 3]");
+  CHECK(pair_of({-1, 3}, {-1, 3}, false).sum() ==
+        "shape cast expand_v2 shape cast expand_v2 elementwise_add -> [-1, 3]");
+}
+
+TEST_CASE("onnx_import_node: symbols have their numbers at run time") {
+  pair_of two({-1, -1, 4}, {5, -1});
+  const lamina::onnx_imported x = two.node.in(0), y = two.node.in(1);
+  CHECK(two.node.list_of({3, 4}).constant != nullptr);
+  const lamina::onnx_imported mixed = two.node.list_of({x.dims[1], 7, y.dims[1]});
+  CHECK(mixed.constant == nullptr);
+  CHECK(mixed.dims == extents{3});
+  CHECK(*mixed.extents == extents{x.dims[1], 7, y.dims[1]});
+  CHECK(two.node.numbers(mixed, "dimensions") == *mixed.extents);
+  CHECK(two.node.scalar_of(x.dims[0]).rank() == 0);
+  CHECK(two.node.reshape(x, {x.dims[0], x.dims[1], 2, 2}).dims[1] == x.dims[1]);
+  CHECK_THROWS_WITH(two.node.list_of({-1}), Contains("dimensions that are known before a run"));
+  CHECK_THROWS_WITH(two.node.numbers(y, "axes"), Contains("axes as a list of known length"));
 }
 
 TEST_CASE("onnx_import_node: axes and dimensions that do not exist") {

@@ -20,6 +20,7 @@
 #include <lamina/core/messages/text.hpp>
 #include <lamina/io/onnx/onnx_import.hpp>
 #include <lamina/io/onnx/onnx_import_node.hpp>
+#include <lamina/io/onnx/onnx_lists.hpp>
 #include <lamina/io/onnx/onnx_model_message.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_tensor_reader.hpp>
@@ -185,7 +186,12 @@ class onnx_graph_import {
       fail(input.offset, text("input '")
                              << input.name << "': expected at most 16 dimensions, found "
                              << input.dims.size());
-    to.here.emplace(input.name, to_.feed(input.name, *type, dims_of(input), input.offset));
+    onnx_imported made = to_.feed(input.name, *type, dims_of(input), input.offset);
+    // Dimensions with one name are equal.
+    for (std::size_t d = 0; d < made.dims.size(); ++d)
+      if (made.dims[d] < 0 && !input.dim_names[d].empty())
+        made.dims[d] = dimensions_.emplace(input.dim_names[d], made.dims[d]).first->second;
+    to.here.emplace(input.name, std::move(made));
   }
   // The dimensions of an input, with the extents that the caller chose.
   std::vector<std::int64_t> dims_of(const onnx_value_message& input) const {
@@ -321,6 +327,7 @@ class onnx_graph_import {
       const onnx_raising* raise = operators_.find_node(node.domain, node.type);
       if (raise == nullptr) refuse_unknown({node});
       import_one(*raise, made);
+      complete_list(made);
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (made.wants(i) && !made.results()[i].has_value())
@@ -455,6 +462,7 @@ class onnx_graph_import {
   onnx_extents extents_;
   detail::onnx_tensor_reader tensors_;
   std::map<std::string, const onnx_function_message*> functions_;
+  std::map<std::string, std::int64_t> dimensions_;  // the symbols of named dimensions
   std::uint64_t imported_ = 0;
   int calls_ = 0;
 };

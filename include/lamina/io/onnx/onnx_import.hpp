@@ -30,15 +30,35 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// A dimension that is known only at run time.
 inline constexpr std::int64_t unknown_extent = -1;
 
+/// Symbols are numbers that are known only at run time: dimensions, and elements of lists of
+/// integers. Two equal symbols are equal at run time. A symbol is stored in place of the number; it
+/// is less than all numbers that files contain, except the smallest one.
+inline constexpr std::int64_t first_symbol = -(std::int64_t{1} << 62);
+constexpr bool is_symbol(std::int64_t number) {
+  return number < first_symbol && number > first_symbol - (std::int64_t{1} << 61);
+}
+/// Whether a number is at least 0 in each run. Even symbols are.
+constexpr bool is_not_negative(std::int64_t number) {
+  return number >= 0 || (is_symbol(number) && (first_symbol - number) % 2 == 0);
+}
+/// Returns numbers with unknown_extent in place of symbols, for programs and messages.
+inline std::vector<std::int64_t> without_symbols(std::vector<std::int64_t> numbers) {
+  for (std::int64_t& n : numbers)
+    if (is_symbol(n)) n = unknown_extent;
+  return numbers;
+}
+
 /// A value of an ONNX graph during its import: a variable of the program, a constant, or nothing
 /// for an input that a node omits.
 struct onnx_imported {
   int variable = -1;
   dtype type = dtype::float32;
-  std::vector<std::int64_t> dims{};  // as in ONNX: a scalar has none; the program gives it [1]
+  /// As in ONNX: a scalar has none; the program gives it [1]. Unknown ones are symbols, or
+  /// unknown_extent for variables that several operators write.
+  std::vector<std::int64_t> dims{};
   std::shared_ptr<const tensor> constant{};
-  /// Of integers that hold the dimensions of a value and are known in part: the elements, with
-  /// unknown_extent for the others.
+  /// Of a list of integers or truth values that is known in part: the elements, with symbols for
+  /// the others.
   std::shared_ptr<const std::vector<std::int64_t>> extents{};
 
   bool has_value() const { return variable >= 0 || constant != nullptr; }
@@ -146,7 +166,30 @@ class onnx_import {
     made.dims = std::move(dims);
     made.variable = add(name, type, made.dims);
     feeds_.push_back(made.variable);
+    name_dims(made);
     return made;
+  }
+
+  /// Where a symbol has its number at run time: element `position` of a list, or of the shape of a
+  /// value.
+  struct symbol_source {
+    onnx_imported value;
+    int position;
+    bool is_dimension;
+  };
+  /// Returns a new symbol.
+  std::int64_t symbol(const symbol_source& from, bool not_negative) {
+    const std::int64_t made = first_symbol - 2 * ++symbols_ - (not_negative ? 0 : 1);
+    sources_.emplace(made, from);
+    return made;
+  }
+  /// Returns the source of a symbol.
+  const symbol_source& source_of(std::int64_t symbol) const { return sources_.at(symbol); }
+  /// Gives each unknown dimension of a value a symbol.
+  void name_dims(onnx_imported& value) {
+    for (std::size_t d = 0; d < value.dims.size(); ++d)
+      if (value.dims[d] < 0 && !is_symbol(value.dims[d]))
+        value.dims[d] = symbol({value, static_cast<int>(d), true}, true);
   }
 
   /// Adds an operator and returns its results, or computes it if its inputs are constants. `offset`
@@ -196,7 +239,7 @@ class onnx_import {
       variable_message& m = block.variables.emplace_back();
       m.name = e.name;
       m.type = e.type;
-      m.dims = e.dims;
+      m.dims = without_symbols(e.dims);
       m.need_check_feed = e.is_feed;
       m.persistable = e.value != nullptr;
       // A single number without a name in the file is a constant, such as a factor of Gelu.
@@ -282,6 +325,7 @@ class onnx_import {
       value.type = r.type;
       value.dims = r.dims;
       value.variable = static_cast<int>(variables_.size());
+      name_dims(value);
       entry& e = variables_.emplace_back();
       e.type = r.type;
       e.dims = r.dims;
@@ -332,7 +376,7 @@ class onnx_import {
         throw format_error(file_, offset,
                            text("expected constants of at most ")
                                << largest_ << " elements, found one of dimensions "
-                               << text().list(dims));
+                               << text().list(without_symbols(dims)));
       n *= static_cast<std::uint64_t>(d);
     }
   }
@@ -349,7 +393,7 @@ class onnx_import {
         throw format_error(file_, offset,
                            text("expected values of at most 2^42 elements and dimensions up to "
                                 "2147483647, found dimensions ")
-                               .list(dims));
+                               .list(without_symbols(dims)));
       if (d > 0) n *= static_cast<std::uint64_t>(d);
     }
   }
@@ -402,6 +446,8 @@ class onnx_import {
   std::vector<operation> operators_;
   std::vector<int> feeds_, fetches_;
   std::set<std::string> names_;
+  std::int64_t symbols_ = 0;
+  std::map<std::int64_t, symbol_source> sources_;
   std::map<const tensor*, int> constant_variables_;
   std::map<const tensor*, std::string> constant_names_;
   std::vector<std::shared_ptr<const tensor>> kept_;  // constants whose addresses are keys

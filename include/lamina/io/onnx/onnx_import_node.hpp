@@ -20,12 +20,13 @@
 #include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/io/onnx/onnx_import.hpp>
 #include <lamina/io/onnx/onnx_model_message.hpp>
+#include <lamina/io/onnx/onnx_node_attributes.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// A node: its inputs as values, its attributes, and functions that add the operators which compute
 /// its outputs.
-class onnx_import_node {
+class onnx_import_node : public onnx_node_attributes {
  public:
   using extents = std::vector<std::int64_t>;
 
@@ -33,15 +34,13 @@ class onnx_import_node {
   onnx_import_node(onnx_import& to, const onnx_node_message& message, std::int64_t version,
                    std::vector<onnx_imported> inputs,
                    std::function<tensor(const onnx_tensor_message&)> read_tensor)
-      : to_(to),
-        message_(message),
+      : onnx_node_attributes(message),
+        to_(to),
         version_(version),
         inputs_(std::move(inputs)),
         outputs_(message.outputs.size()),
         read_tensor_(std::move(read_tensor)) {}
 
-  const onnx_node_message& message() const { return message_; }
-  const std::string& type() const { return message_.type; }
   /// Returns the version of the operator set to which the node belongs.
   std::int64_t version() const { return version_; }
   /// Returns the values of the outputs, for the import.
@@ -50,44 +49,16 @@ class onnx_import_node {
   /// Throws format_error that names the file, the node, its operator and the reason.
   [[noreturn]] void fail(const std::string& reason) const {
     throw format_error(
-        to_.file(), message_.offset,
-        "node '" + message_.label() + "' of operator " + message_.type + ": " + reason);
+        to_.file(), message().offset,
+        "node '" + message().label() + "' of operator " + message().type + ": " + reason);
   }
   [[noreturn]] void fail(const text& reason) const { fail(std::string(reason)); }
 
   // -- attributes -------------------------------------------------------------------------------
 
-  bool has_attribute(std::string_view name) const { return message_.attribute(name) != nullptr; }
-  std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? otherwise : a->integer;
-  }
-  bool flag(std::string_view name, bool otherwise = false) const {
-    return integer(name, otherwise ? 1 : 0) != 0;
-  }
-  float real(std::string_view name, float otherwise = 0) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? otherwise : a->real;
-  }
-  std::string string(std::string_view name, const char* otherwise = "") const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? std::string(otherwise) : a->text;
-  }
-  extents integers(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? extents() : a->integers;
-  }
-  std::vector<float> reals(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? std::vector<float>() : a->reals;
-  }
-  std::vector<std::string> texts(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
-    return a == nullptr ? std::vector<std::string>() : a->texts;
-  }
   /// Returns the tensor of an attribute.
   std::optional<tensor> tensor_attribute(std::string_view name) const {
-    const onnx_attribute_message* a = message_.attribute(name);
+    const onnx_attribute_message* a = message().attribute(name);
     if (a == nullptr || a->tensor == nullptr) return std::nullopt;
     return read_tensor_(*a->tensor);
   }
@@ -118,7 +89,7 @@ class onnx_import_node {
   const tensor& constant(std::size_t i, const char* what) const {
     if (in(i).constant == nullptr)
       fail(text("expected ") << what << " that are known before a run, found input " << i << ", '"
-                             << message_.inputs[i] << "', which is computed or fed; "
+                             << message().inputs[i] << "', which is computed or fed; "
                              << "load_onnx's 'fixed' gives inputs of the model a value");
     return *in(i).constant;
   }
@@ -126,6 +97,28 @@ class onnx_import_node {
   extents list(std::size_t i, const char* what) const {
     const auto values = constant(i, what).template cast<std::int64_t>();
     return extents(values.begin(), values.end());
+  }
+  /// Returns a new symbol for an element of a list.
+  std::int64_t symbol_of(const onnx_imported& list, int position, bool not_negative) {
+    return to_.symbol({list, position, false}, not_negative);
+  }
+  /// Returns the elements of a list of integers, with symbols for those that are known only at run
+  /// time.
+  extents numbers(std::size_t i, const char* what) { return numbers(in(i), what); }
+  extents numbers(const onnx_imported& v, const char* what) {
+    if (v.extents != nullptr) return *v.extents;
+    if (v.constant != nullptr) {
+      const auto values = v.constant->template cast<std::int64_t>();
+      return extents(values.begin(), values.end());
+    }
+    if (is_floating(v.type) || v.rank() > 1 || (v.rank() == 1 && v.dims[0] < 0))
+      fail(text("expected ") << what << " as a list of known length, found " << name_of(v.type)
+                             << " of dimensions " << text().list(without_symbols(v.dims)));
+    const std::int64_t count = v.rank() == 0 ? 1 : v.dims[0];
+    if (count > 64) fail(text("expected at most 64 ") << what << ", found " << count);
+    extents made;
+    for (int k = 0; k < static_cast<int>(count); ++k) made.push_back(symbol_of(v, k, false));
+    return made;
   }
   /// Returns the integers of an attribute, or of an input since some version of the operator.
   std::optional<extents> list_or(std::string_view attribute, std::size_t i) const {
@@ -152,21 +145,21 @@ class onnx_import_node {
   std::int64_t extent(const onnx_imported& value, std::int64_t d) const {
     const std::int64_t found = value.dims[static_cast<std::size_t>(axis(d, value.rank()))];
     if (found < 0)
-      fail(text("expected dimension ")
-           << d << " to be known before a run, found dimensions " << text().list(value.dims));
+      fail(text("expected dimension ") << d << " to be known before a run, found dimensions "
+                                       << text().list(without_symbols(value.dims)));
     return found;
   }
   void require_rank(const onnx_imported& value, int least, int most) const {
     if (value.rank() < least || value.rank() > most)
-      fail(text("expected an input of ")
-           << least << " to " << most << " dimensions, found " << text().list(value.dims));
+      fail(text("expected an input of ") << least << " to " << most << " dimensions, found "
+                                         << text().list(without_symbols(value.dims)));
   }
 
   // -- outputs ----------------------------------------------------------------------------------
 
   /// Whether the node has an output.
   bool wants(std::size_t i) const {
-    return i < message_.outputs.size() && !message_.outputs[i].empty();
+    return i < message().outputs.size() && !message().outputs[i].empty();
   }
   void out(std::size_t i, onnx_imported value) {
     if (i < outputs_.size()) outputs_[i] = std::move(value);
@@ -186,7 +179,7 @@ class onnx_import_node {
                                       std::vector<onnx_set> attributes,
                                       const std::vector<onnx_result>& results) {
     try {
-      return to_.make(type, inputs, std::move(attributes), results, message_.offset);
+      return to_.make(type, inputs, std::move(attributes), results, message().offset);
     } catch (const format_error&) {
       throw;
     } catch (const error& e) {
@@ -209,10 +202,13 @@ class onnx_import_node {
   onnx_imported constant_list(const extents& values) const {
     return onnx_import::constant(tensor({values.size()}, values));
   }
-  onnx_imported filled(double value, dtype type, const extents& dims) const {
-    to_.require_size(dims, message_.offset);
-    if (std::find(dims.begin(), dims.end(), -1) != dims.end())
-      fail(text("expected dimensions that are known before a run, found ").list(dims));
+  /// Returns equal elements. With dimensions that are known only at run time, they are no constant.
+  onnx_imported filled(double value, dtype type, const extents& dims) {
+    to_.require_size(dims, message().offset);
+    if (!is_known(dims)) {
+      const onnx_imported one = filled(value, type, extents(dims.size(), 1));
+      return make("expand_v2", {{"X", one}, {"Shape", list_of(dims)}}, {}, type, dims);
+    }
     const tensor_shape shape(dims.begin(), dims.end());
     if (type == dtype::float32)
       return onnx_import::constant(tensor::filled<float>(shape, static_cast<float>(value)));
@@ -220,7 +216,58 @@ class onnx_import_node {
   }
 
   /// Throws format_error for a constant that would have too many elements.
-  void require_size(const extents& dims) const { to_.require_size(dims, message_.offset); }
+  void require_size(const extents& dims) const { to_.require_size(dims, message().offset); }
+
+  static bool is_known(const extents& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n >= 0; });
+  }
+  /// Returns the dimensions of x as a list during a run.
+  onnx_imported shape_of(const onnx_imported& x) {
+    return cast(make("shape", {{"Input", x}}, {}, dtype::int32, {(std::max)(1, x.rank())}),
+                dtype::int64);
+  }
+  /// Returns numbers as a list: symbols have their values at run time.
+  onnx_imported list_of(const extents& numbers) {
+    std::vector<onnx_imported> parts;
+    for (std::size_t i = 0; i < numbers.size();) {
+      std::size_t end = i + 1;
+      if (!is_symbol(numbers[i])) {
+        if (numbers[i] == unknown_extent)
+          fail(text("expected dimensions that are known before a run, found ")
+                   .list(without_symbols(numbers)));
+        while (end < numbers.size() && numbers[end] >= 0) ++end;
+        parts.push_back(constant_list(extents(numbers.begin() + static_cast<std::ptrdiff_t>(i),
+                                              numbers.begin() + static_cast<std::ptrdiff_t>(end))));
+        i = end;
+        continue;
+      }
+      const onnx_import::symbol_source from = to_.source_of(numbers[i]);
+      while (end < numbers.size() && is_symbol(numbers[end])) {
+        const onnx_import::symbol_source& next = to_.source_of(numbers[end]);
+        if (next.value.variable != from.value.variable || next.is_dimension != from.is_dimension ||
+            next.position != from.position + static_cast<int>(end - i))
+          break;
+        ++end;
+      }
+      onnx_imported all = from.is_dimension        ? shape_of(from.value)
+                          : from.value.rank() == 0 ? reshape(from.value, {1})
+                                                   : from.value;
+      all = slice(all, 0, from.position, from.position + static_cast<std::int64_t>(end - i));
+      parts.push_back(cast(all, dtype::int64));
+      i = end;
+    }
+    if (parts.empty()) return constant_list({});
+    onnx_imported made = concat(parts, 0);
+    if (made.constant == nullptr) made.extents = std::make_shared<const extents>(numbers);
+    return made;
+  }
+  /// Returns a number as a scalar.
+  onnx_imported scalar_of(std::int64_t number_or_symbol) {
+    if (number_or_symbol >= 0) return number(static_cast<double>(number_or_symbol), dtype::int64);
+    onnx_imported made = list_of({number_or_symbol});
+    made.dims.clear();  // the program gives a scalar the dimensions [1], too
+    return made;
+  }
 
   onnx_imported cast(const onnx_imported& x, dtype type) {
     if (x.type == type) return x;
@@ -233,15 +280,14 @@ class onnx_import_node {
   }
 
   /// Returns x with other dimensions and the same elements. `shape` is as for ONNX's Reshape: 0
-  /// copies a dimension, -1 is inferred; `dims` are the resulting dimensions.
+  /// copies a dimension, -1 is inferred; without it, it follows from the dimensions.
   onnx_imported reshape(const onnx_imported& x, const extents& dims, extents shape = {}) {
     if (dims == x.dims) return x;
-    const bool is_known = std::find(dims.begin(), dims.end(), -1) == dims.end();
-    if (x.constant == nullptr && x.is_static() && is_known &&
+    if (x.constant == nullptr && x.is_static() && is_known(dims) &&
         size_of_dims(dims) != size_of_dims(x.dims))
-      fail(text("expected the elements of dimensions ").list(x.dims)
+      fail(text("expected the elements of dimensions ").list(without_symbols(x.dims))
            << ", found dimensions " << text().list(dims));
-    if (x.constant != nullptr && std::find(dims.begin(), dims.end(), -1) == dims.end()) {
+    if (x.constant != nullptr && is_known(dims)) {
       const tensor_shape to(dims.begin(), dims.end());
       if (size_of(to) != x.constant->size())
         fail(text("expected ") << x.constant->size() << " elements, found dimensions "
@@ -249,16 +295,18 @@ class onnx_import_node {
       return onnx_import::constant(onnx_import::with_shape(*x.constant, to));
     }
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return filled(0, x.type, dims);
+    std::vector<onnx_slot> inputs{{"X", x}};
     if (shape.empty()) {
       shape = dims;
-      // With several unknown dimensions, those that x has at the same place are copied.
-      for (std::size_t d = 0; d < shape.size() && d < x.dims.size() && shape[d] == x.dims[d]; ++d)
-        if (shape[d] < 0) shape[d] = 0;
-      if (std::count(shape.begin(), shape.end(), -1) > 1)
-        fail(text("expected at most one dimension to infer, found ").list(shape));
+      // A dimension that x has at the same place is copied, and one other is inferred.
+      for (std::size_t d = 0; d < shape.size() && d < x.dims.size(); ++d)
+        if (shape[d] < 0 && shape[d] == x.dims[d]) shape[d] = 0;
+      if (std::count_if(shape.begin(), shape.end(), [](std::int64_t d) { return d < 0; }) > 1)
+        inputs.emplace_back("Shape", list_of(dims));
+      shape = without_symbols(shape);
     }
     if (shape.empty()) shape.push_back(1);
-    return make("reshape2", {{"X", x}}, {{"shape", shape}}, x.type, dims);
+    return make("reshape2", inputs, {{"shape", shape}}, x.type, dims);
   }
   /// Returns x with further dimensions of extent 1, at these places of the result.
   onnx_imported unsqueeze(const onnx_imported& x, extents axes) {
@@ -302,7 +350,7 @@ class onnx_import_node {
     if (x.dims == dims) return x;
     if (x.dims.size() > dims.size())
       fail(text("expected a value that is broadcast to dimensions ").list(dims)
-           << ", found dimensions " << text().list(x.dims));
+           << ", found dimensions " << text().list(without_symbols(x.dims)));
     const std::size_t more = dims.size() - x.dims.size();
     if (more > 0) {
       extents front(more);
@@ -312,19 +360,21 @@ class onnx_import_node {
     extents times(dims.size(), 1);
     bool repeats = false;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      // A dimension that is not known is taken to be that of the result.
-      if (x.dims[d] == dims[d] || x.dims[d] < 0) continue;
-      if (dims[d] < 0) fail("expected dimensions that are known before a run for a broadcast");
+      if (x.dims[d] == dims[d]) continue;
+      if (x.dims[d] < 0 || dims[d] < 0) {
+        // A dimension that x keeps needs no number.
+        extents wanted = dims;
+        for (std::size_t k = 0; k < dims.size(); ++k)
+          if (dims[k] < 0 && dims[k] == x.dims[k]) wanted[k] = 1;
+        return make("expand_v2", {{"X", x}, {"Shape", list_of(wanted)}}, {}, x.type, dims);
+      }
       if (x.dims[d] > 1)
-        fail(text("expected a value that is broadcast to dimensions ").list(dims)
-             << ", found dimensions " << text().list(x.dims));
+        fail(text("expected a value that is broadcast to dimensions ").list(without_symbols(dims))
+             << ", found dimensions " << text().list(without_symbols(x.dims)));
       times[d] = dims[d];
       repeats = true;
     }
-    if (!repeats) {
-      x.dims = dims;
-      return x;
-    }
+    if (!repeats) return x;
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return filled(0, x.type, dims);
     return make("expand", {{"X", x}}, {{"expand_times", times}}, x.type, dims);
   }
@@ -337,8 +387,11 @@ class onnx_import_node {
       if (of_a != of_b && of_a > 1 && of_b > 1)
         fail(text("expected dimensions that can be broadcast, found ")
              << text().list(a) << " and " << text().list(b));
-      // A dimension that is not known is taken to be that of the other operand.
-      dims[dims.size() - 1 - i] = of_a == 1 ? of_b : of_b == 1 ? of_a : (std::max)(of_a, of_b);
+      // Two that are not known may differ, and one of them be 1.
+      dims[dims.size() - 1 - i] = of_a == 1 || of_a == of_b ? of_b
+                                  : of_b == 1               ? of_a
+                                  : of_a < 0 && of_b < 0    ? unknown_extent
+                                                            : (std::max)(of_a, of_b);
       if (of_a == 0 || of_b == 0) dims[dims.size() - 1 - i] = 0;
     }
     return dims;
@@ -364,10 +417,16 @@ class onnx_import_node {
         return unary("reciprocal", y);
       }
     }
+    const onnx_imported given = x;
     x = filled_to(x, y, dims);
     std::vector<onnx_set> attributes;
-    if (y.rank() > 0 && y.dims != dims) {
-      const std::size_t more = dims.size() - y.dims.size();
+    const std::size_t more = dims.size() - y.dims.size();
+    bool is_open = false;  // whether a dimension of y is 1 in some runs only
+    for (std::size_t d = 0; d < y.dims.size(); ++d)
+      is_open =
+          is_open || (y.dims[d] != 1 && y.dims[d] != dims[more + d]) || y.dims[d] == unknown_extent;
+    if (is_open) y = filled_to(y, given, dims);
+    if (!is_open && y.rank() > 0 && y.dims != dims) {
       std::size_t first = y.dims.size(), last = 0;
       for (std::size_t d = 0; d < y.dims.size(); ++d)
         if (y.dims[d] != 1) {
@@ -470,11 +529,21 @@ class onnx_import_node {
     return make(type, {{"X", x}}, {{"dim", axes}, {"keep_dim", keep}, {"reduce_all", whole}},
                 x.type, dims);
   }
-  /// Returns the numbers from 0 to n - 1 in dimension `axis` of `rank` dimensions.
-  onnx_imported positions(std::int64_t n, int rank, std::int64_t axis) const {
+  /// Returns the numbers from 0 to n - 1 in dimension `axis` of `rank` dimensions. `n` may be a
+  /// symbol.
+  onnx_imported positions(std::int64_t n, int rank, std::int64_t axis) {
+    extents dims(static_cast<std::size_t>(rank), 1);
+    if (is_symbol(n)) {
+      const dtype type = dtype::int64;
+      const onnx_imported list = make(
+          "range", {{"Start", number(0, type)}, {"End", scalar_of(n)}, {"Step", number(1, type)}},
+          {}, type, {n});
+      dims[static_cast<std::size_t>(axis)] = n;
+      return reshape(list, dims);
+    }
     if (n < 0) fail(text("expected a number of elements, found ") << n);
     require_size({n});
-    extents values(static_cast<std::size_t>(n)), dims(static_cast<std::size_t>(rank), 1);
+    extents values(static_cast<std::size_t>(n));
     std::iota(values.begin(), values.end(), 0);
     dims[static_cast<std::size_t>(axis)] = n;
     return onnx_import::constant(tensor(tensor_shape(dims.begin(), dims.end()), values));
@@ -486,7 +555,7 @@ class onnx_import_node {
     std::int64_t n = 1;
     for (const std::int64_t d : index.dims) n = d < 0 || n < 0 ? -1 : n * d;
     extents flat = front.dims;
-    flat[0] = n;
+    flat[0] = index.rank() == 1 ? index.dims[0] : n;
     const onnx_imported list = index.rank() == 1 ? index : reshape(index, {n}, {-1});
     const onnx_imported rows = make("gather", {{"X", front}, {"Index", list}}, {}, x.type, flat);
     extents dims = index.dims;
@@ -500,11 +569,16 @@ class onnx_import_node {
     for (std::int64_t d = axis + 1; d < x.rank(); ++d) order.push_back(k + d - 1);
     return transpose(wide, order);
   }
-  /// Returns indices of which negative ones count from the end, as indices from 0 to n - 1.
+  /// Returns indices of which negative ones count from the end, as indices from 0 to n - 1. `n` may
+  /// be a symbol.
   onnx_imported from_front(const onnx_imported& index, std::int64_t n) {
+    if (index.constant != nullptr && n < 0) {
+      const auto all = index.constant->template cast<std::int64_t>();
+      if (std::all_of(all.begin(), all.end(), [](std::int64_t k) { return k >= 0; })) return index;
+    }
     const onnx_imported wide = cast(index, dtype::int64);
     const onnx_imported below = binary("less_than", wide, number(0, dtype::int64), dtype::boolean);
-    return add(wide, mul(cast(below, dtype::int64), number(static_cast<double>(n), dtype::int64)));
+    return add(wide, mul(cast(below, dtype::int64), scalar_of(n)));
   }
   /// Returns the elements [first, end) along an axis.
   onnx_imported slice(const onnx_imported& x, std::int64_t axis, std::int64_t first,
@@ -559,16 +633,20 @@ class onnx_import_node {
       return extents(v.dims.begin(), v.dims.end() - (std::min)(2, v.rank()));
     };
     const extents batch = broadcast_dims(outer(x), outer(y));
-    const auto whole = [&](const onnx_imported& v) {
-      if (v.rank() < 2) return v;
+    const bool is_open = std::find(batch.begin(), batch.end(), unknown_extent) != batch.end();
+    const auto whole = [&](const onnx_imported& v, const onnx_imported& other) {
       extents dims = batch;
       dims.insert(dims.end(), v.dims.end() - 2, v.dims.end());
-      return broadcast_to(v, dims);
+      if (!is_open) return broadcast_to(v, dims);
+      const onnx_imported shape =
+          concat({slice(shape_of(other), 0, 0, other.rank() - 2), constant_list({1, 1})}, 0);
+      return make("expand_v2", {{"X", v}, {"Shape", shape}}, {}, v.type, dims);
     };
     // One matrix serves all products of the other side.
     if (x.rank() > 2 && y.rank() > 2) {
-      x = whole(x);
-      y = whole(y);
+      const onnx_imported given = x;
+      x = whole(x, y);
+      y = whole(y, given);
     }
     const auto last = [](const onnx_imported& v, bool row) {
       return v.dims[v.dims.size() - (row ? 2 : 1)];
@@ -580,7 +658,8 @@ class onnx_import_node {
                        in_y = y.rank() == 1 ? y.dims[0] : last(y, !turn_y);
     if (in_x >= 0 && in_y >= 0 && in_x != in_y)
       fail(text("expected matrices that fit, found dimensions ")
-           << text().list(x.dims) << " and " << text().list(y.dims));
+           << text().list(without_symbols(x.dims)) << " and "
+           << text().list(without_symbols(y.dims)));
     if (std::find(dims.begin(), dims.end(), 0) != dims.end() || in_x == 0)
       return filled(0, x.type, dims);
     const dtype type = x.type;
@@ -613,48 +692,20 @@ class onnx_import_node {
     if (x.constant == nullptr) made.extents = x.extents;
     return made;
   }
-  // Returns x with all elements of `dims`, where y has all that x lacks.
+  // Returns x with all elements of `dims`, to which x and y are broadcast.
   onnx_imported filled_to(const onnx_imported& x, const onnx_imported& y, const extents& dims) {
-    if (x.dims == dims) return x;
-    const bool is_known = std::find(dims.begin(), dims.end(), -1) == dims.end();
-    bool repeats_unknown = false;
-    for (std::size_t d = 0; d < dims.size() && !is_known; ++d) {
-      const std::size_t more = dims.size() - x.dims.size();
-      repeats_unknown = repeats_unknown || (dims[d] < 0 && (d < more || x.dims[d - more] != -1));
-    }
-    if (!repeats_unknown) return broadcast_to(x, dims);
-    // Fluid's product repeats x only before and after the dimensions that are not 1.
-    bool begun = false, gap = false;
-    for (std::size_t d = 0; d < x.dims.size(); ++d) {
-      const bool repeated = x.dims[d] == 1 && dims[dims.size() - x.dims.size() + d] != 1;
-      if (!repeated && gap)
-        fail("expected dimensions that are known before a run for a broadcast between others");
-      gap = gap || (begun && repeated);
-      begun = begun || !repeated;
-    }
-    // The product with ones in the shape of y, which is known during a run.
-    const onnx_imported real = cast(y, is_floating(x.type) ? x.type : dtype::int64);
-    onnx_imported ones = binary("equal", real, real, dtype::boolean);
-    ones = binary("logical_or", ones, unary("logical_not", ones));
-    if (y.dims != dims) {
-      extents at_least = y.dims;
-      const std::size_t more = dims.size() - y.dims.size();
-      extents wanted = dims;
-      for (std::size_t d = 0; d < wanted.size(); ++d)
-        if (wanted[d] < 0 && (d < more || at_least[d - more] != -1))
-          fail("expected dimensions that are known before a run for a broadcast of both operands");
-      ones = broadcast_to(ones, dims);
-    }
-    if (x.type == dtype::boolean) {
-      const onnx_imported whole =
-          binary("elementwise_mul", cast(ones, dtype::int32), cast(x, dtype::int32));
-      return cast(whole, dtype::boolean);
-    }
-    return binary("elementwise_mul", cast(ones, x.type), x);
+    if (x.dims == dims && std::find(dims.begin(), dims.end(), unknown_extent) == dims.end())
+      return x;
+    const std::size_t more = dims.size() - x.dims.size();
+    bool by_y = false;  // whether only the shape of y tells how often x is repeated
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      by_y = by_y || (dims[d] < 0 &&
+                      (d < more || x.dims[d - more] != dims[d] || dims[d] == unknown_extent));
+    if (!by_y) return broadcast_to(x, dims);
+    return make("expand_v2", {{"X", x}, {"Shape", shape_of(y)}}, {}, x.type, dims);
   }
 
   onnx_import& to_;
-  const onnx_node_message& message_;
   std::int64_t version_;
   std::vector<onnx_imported> inputs_, outputs_;
   std::function<tensor(const onnx_tensor_message&)> read_tensor_;

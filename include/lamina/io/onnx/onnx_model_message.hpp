@@ -117,7 +117,7 @@ struct onnx_value_message {
   int type = 0;            // TensorProto.DataType
   bool has_shape = false;
   std::vector<std::int64_t> dims{};      // -1: known at run time
-  std::vector<std::string> dim_names{};  // of symbolic dimensions; the others have none
+  std::vector<std::string> dim_names{};  // of each dimension; "": no name
   std::uint64_t offset = 0;
 };
 

@@ -187,14 +187,13 @@ class onnx_reader {
     from.each([&](unsigned field) {
       if (field != 1) return false;
       std::int64_t extent = -1;
-      std::string name;
+      std::string& name = made.dim_names.emplace_back();
       field_reader dimension = from.message("TensorShapeProto.Dimension");
       dimension.each([&](unsigned inner) {
         if (inner == 1) return extent = dimension.integer(), true;
         return inner == 2 ? (name = dimension.string(), true) : false;
       });
       made.dims.push_back(extent < 0 ? -1 : extent);
-      made.dim_names.push_back(std::move(name));
       return true;
     });
   }

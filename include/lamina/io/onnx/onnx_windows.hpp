@@ -104,12 +104,16 @@ inline onnx_imported padded(onnx_import_node& n, const onnx_imported& x, raised_
   w.after = w.before;
   return n.pad(x, before, after, value);
 }
-/// The number of windows along each side of X.
+/// The number of windows along each side of X; unknown_extent along a side that is not known.
 inline std::vector<std::int64_t> windows_along(const onnx_import_node& n, const onnx_imported& x,
                                                const raised_window& w, bool rounded_up = false) {
   std::vector<std::int64_t> all;
   for (std::size_t d = 0; d < w.kernel.size(); ++d) {
-    const std::int64_t in = n.extent(x, static_cast<std::int64_t>(2 + d)), s = w.strides[d];
+    const std::int64_t in = x.dims[2 + d], s = w.strides[d];
+    if (in < 0) {
+      all.push_back(unknown_extent);
+      continue;
+    }
     const std::int64_t rest =
         in + w.before[d] + w.after[d] - ((w.kernel[d] - 1) * w.dilations[d] + 1);
     std::int64_t out = rest < 0 ? 0 : (rest + (rounded_up ? s - 1 : 0)) / s + 1;

@@ -155,8 +155,10 @@ template <class Real>
 void conv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
-  auto y = zeros<Real>(ctx.output_shape("Output"));
-  const convolution conv(ctx, shape_of(x), shape_of(y), shape_of(w));
+  const tensor_shape filters = shape_of(w);
+  auto y = zeros<Real>(
+      windows_shape(ctx, "Output", shape_of(x), filters[0], {filters.begin() + 2, filters.end()}));
+  const convolution conv(ctx, shape_of(x), shape_of(y), filters);
   const std::size_t positions = convolution::volume(conv.smaller);
   const std::size_t inputs = conv.large_channels * convolution::volume(conv.filter);
   std::vector<Real> seen(inputs * positions);

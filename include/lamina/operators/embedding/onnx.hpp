@@ -49,12 +49,7 @@ inline void raise_gather(onnx_import_node& n) {
     }
   }
   const std::int64_t size = x.dims[static_cast<std::size_t>(axis)];
-  onnx_imported from = size >= 0 ? n.from_front(index, size) : index;
-  if (size < 0 && index.constant != nullptr)
-    for (const std::int64_t k : index.constant->cast<std::int64_t>())
-      if (k < 0)
-        n.fail("expected indices that are not negative into a dimension that is not known");
-  onnx_imported made = n.gather(x, from, axis);
+  onnx_imported made = n.gather(x, n.from_front(index, size), axis);
   if (x.constant == nullptr && known && index.constant != nullptr) {
     std::vector<std::int64_t> chosen;
     for (std::int64_t k : index.constant->cast<std::int64_t>()) {
@@ -67,29 +62,48 @@ inline void raise_gather(onnx_import_node& n) {
   n.out(made);
 }
 
+/// The product of dimensions, some of which may be known only at run time.
+struct run_time_product {
+  std::int64_t known = 1;
+  onnx_imported rest{};
+
+  /// Returns x times the product.
+  onnx_imported times(onnx_import_node& n, const onnx_imported& x) const {
+    const onnx_imported y = n.mul(x, n.number(static_cast<double>(known), dtype::int64));
+    return rest.has_value() ? n.mul(y, rest) : y;
+  }
+  void add(onnx_import_node& n, std::int64_t extent) {
+    if (extent >= 0)
+      known *= extent;
+    else
+      rest = rest.has_value() ? n.mul(rest, n.scalar_of(extent)) : n.scalar_of(extent);
+  }
+};
+
 /// Returns the number in X, as one row, of each element that `index` chooses along an axis.
 inline onnx_imported flat_positions(onnx_import_node& n, const std::vector<std::int64_t>& dims,
                                     const onnx_imported& index, std::int64_t axis) {
   const int rank = static_cast<int>(dims.size());
-  std::int64_t stride = 1;
+  run_time_product stride;
   onnx_imported at;
   for (int d = rank - 1; d >= 0; --d) {
     const std::int64_t size = dims[static_cast<std::size_t>(d)];
-    if (size < 0)
-      n.fail(text("expected dimensions that are known before a run, found ").list(dims));
     const onnx_imported coordinate =
-        d == axis ? n.from_front(index, size) : n.positions(n.extent(index, d), rank, d);
-    const onnx_imported part =
-        n.mul(coordinate, n.number(static_cast<double>(stride), dtype::int64));
+        d == axis ? n.from_front(index, size)
+                  : n.positions(index.dims[static_cast<std::size_t>(d)], rank, d);
+    const onnx_imported part = stride.times(n, coordinate);
     at = at.has_value() ? n.add(n.full(at, part), part) : part;
-    stride *= size;
+    stride.add(n, size);
   }
   return n.full(at, index);
 }
-inline std::int64_t size_of_all(const onnx_import_node& n, const onnx_imported& v, int first,
-                                int end) {
+/// Returns the product of dimensions [first, end): unknown_extent if one is not known.
+inline std::int64_t size_of_all(const onnx_imported& v, int first, int end) {
   std::int64_t size = 1;
-  for (int d = first; d < end; ++d) size *= n.extent(v, d);
+  for (int d = first; d < end; ++d) {
+    const std::int64_t extent = v.dims[static_cast<std::size_t>(d)];
+    size = size < 0 || extent < 0 ? unknown_extent : size * extent;
+  }
   return size;
 }
 inline void raise_gather_elements(onnx_import_node& n) {
@@ -97,7 +111,7 @@ inline void raise_gather_elements(onnx_import_node& n) {
   if (x.rank() != index.rank() || x.rank() == 0)
     n.fail("expected X and indices with the same number of dimensions");
   const onnx_imported at = flat_positions(n, x.dims, index, n.axis(n.integer("axis"), x.rank()));
-  const onnx_imported flat = n.reshape(x, {size_of_all(n, x, 0, x.rank())});
+  const onnx_imported flat = n.reshape(x, {size_of_all(x, 0, x.rank())});
   n.out(n.gather(flat, at, 0));
 }
 /// The numbers of the rows that the coordinates in the last dimension of `index` choose, where X
@@ -106,25 +120,22 @@ inline onnx_imported row_numbers(onnx_import_node& n, const std::vector<std::int
                                  const onnx_imported& index, int first) {
   const int k = static_cast<int>(n.extent(index, -1));
   const std::int64_t last = index.rank() - 1;
-  std::int64_t stride = 1;
+  run_time_product stride;
   onnx_imported at;
   for (int i = k - 1; i >= 0; --i) {
     const std::int64_t size = dims[static_cast<std::size_t>(first + i)];
-    if (size < 0)
-      n.fail(text("expected dimensions that are known before a run, found ").list(dims));
     const onnx_imported coordinate =
         n.from_front(n.squeeze(n.slice(index, last, i, i + 1), {last}), size);
-    const onnx_imported part =
-        n.mul(coordinate, n.number(static_cast<double>(stride), dtype::int64));
+    const onnx_imported part = stride.times(n, coordinate);
     at = at.has_value() ? n.add(at, part) : part;
-    stride *= size;
+    stride.add(n, size);
   }
   // The first `batch` dimensions of the index and of X belong to each other.
   for (int d = first - 1; d >= 0; --d) {
-    const onnx_imported part = n.mul(n.positions(n.extent(index, d), at.rank(), d),
-                                     n.number(static_cast<double>(stride), dtype::int64));
+    const std::int64_t extent = index.dims[static_cast<std::size_t>(d)];
+    const onnx_imported part = stride.times(n, n.positions(extent, at.rank(), d));
     at = n.add(n.full(at, part), part);
-    stride *= dims[static_cast<std::size_t>(d)];
+    stride.add(n, dims[static_cast<std::size_t>(d)]);
   }
   return at;
 }
@@ -135,7 +146,7 @@ inline void raise_gather_nd(onnx_import_node& n) {
             k = static_cast<int>(n.extent(index, -1));
   if (batch < 0 || k < 1 || batch + k > x.rank() || batch >= index.rank())
     n.fail("expected coordinates for dimensions of X");
-  std::vector<std::int64_t> dims{size_of_all(n, x, 0, batch + k)};
+  std::vector<std::int64_t> dims{size_of_all(x, 0, batch + k)};
   dims.insert(dims.end(), x.dims.begin() + batch + k, x.dims.end());
   n.out(n.gather(n.reshape(x, dims), row_numbers(n, x.dims, index, batch), 0));
 }
@@ -156,8 +167,8 @@ inline void raise_scatter_nd(onnx_import_node& n) {
   n.require_rank(index, 1, 16);
   const int k = static_cast<int>(n.extent(index, -1));
   if (k < 1 || k > x.rank()) n.fail("expected coordinates for dimensions of X");
-  const std::int64_t rows = size_of_all(n, x, 0, k), width = size_of_all(n, x, k, x.rank()),
-                     count = size_of_all(n, index, 0, index.rank() - 1);
+  const std::int64_t rows = size_of_all(x, 0, k), width = size_of_all(x, k, x.rank()),
+                     count = size_of_all(index, 0, index.rank() - 1);
   const onnx_imported ids = n.reshape(row_numbers(n, x.dims, index, 0), {count});
   n.out(n.reshape(
       scattered(n, n.reshape(x, {rows, width}), ids, n.reshape(updates, {count, width})), x.dims));
@@ -167,15 +178,15 @@ inline void raise_scatter_elements(onnx_import_node& n) {
   if (x.rank() != index.rank() || x.rank() == 0)
     n.fail("expected X and indices with the same number of dimensions");
   const onnx_imported at = flat_positions(n, x.dims, index, n.axis(n.integer("axis"), x.rank()));
-  const std::int64_t count = size_of_all(n, index, 0, index.rank());
-  const onnx_imported rows = n.reshape(x, {size_of_all(n, x, 0, x.rank()), 1});
+  const std::int64_t count = size_of_all(index, 0, index.rank());
+  const onnx_imported rows = n.reshape(x, {size_of_all(x, 0, x.rank()), 1});
   n.out(n.reshape(scattered(n, rows, n.reshape(at, {count}), n.reshape(updates, {count, 1})),
                   x.dims));
 }
 /// Compress: the entries along an axis whose condition is true.
 inline void raise_compress(onnx_import_node& n) {
   onnx_imported x = n.in(0);
-  if (!n.has_attribute("axis")) x = n.reshape(x, {size_of_all(n, x, 0, x.rank())});
+  if (!n.has_attribute("axis")) x = n.reshape(x, {size_of_all(x, 0, x.rank())});
   const std::int64_t axis = n.axis(n.integer("axis"), x.rank());
   const std::vector<std::int64_t> truths = n.list(1, "a condition");
   std::vector<std::int64_t> chosen;

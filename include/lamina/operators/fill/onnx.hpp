@@ -56,10 +56,10 @@ inline void lower_assign_value(onnx_operator& op) {
 
 /// ConstantOfShape: all elements have the value of a tensor of one element, else 0.
 inline void raise_constant_of_shape(onnx_import_node& n) {
-  const std::vector<std::int64_t> dims = n.list(0, "dimensions");
+  const std::vector<std::int64_t> dims = n.numbers(0, "dimensions");
   for (const std::int64_t d : dims)
-    if (d < 0 || d > 0x7fffffff)
-      n.fail(text("expected dimensions from 0 to 2147483647, found ").list(dims));
+    if ((d < 0 && !is_symbol(d)) || d > 0x7fffffff)
+      n.fail(text("expected dimensions from 0 to 2147483647, found ").list(without_symbols(dims)));
   const std::optional<tensor> value = n.tensor_attribute("value");
   if (value && value->size() != 1)
     n.fail(text("expected a value of one element, found ") << value->size());

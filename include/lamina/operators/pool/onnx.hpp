@@ -106,6 +106,13 @@ inline void raise_pool(onnx_import_node& n) {
   std::vector<std::int64_t> beyond;
   bool is_beyond = false;
   for (std::size_t d = 0; d < out.size(); ++d) {
+    if (out[d] < 0) {
+      // Fluid rounds up, too, but counts a window that begins after the image.
+      if (rounded_up && (w.before[d] > 0 || w.after[d] > 0 || w.strides[d] > w.kernel[d]))
+        (void)n.extent(x, static_cast<std::int64_t>(2 + d));
+      beyond.push_back(0);
+      continue;
+    }
     const std::int64_t end = (out[d] - 1) * w.strides[d] + w.kernel[d];
     beyond.push_back(std::max<std::int64_t>(
         0, end - n.extent(x, static_cast<std::int64_t>(2 + d)) - w.before[d] - w.after[d]));
@@ -121,15 +128,17 @@ inline void raise_pool(onnx_import_node& n) {
       y = pooled(n, x, w, out, is_mean ? "avg" : "max", !counts_padding, rounded_up);
   }
   if (!y.has_value()) {
-    std::vector<std::int64_t> ones_dims{1, 1}, zeros(2, 0);
-    for (int d = 2; d < x.rank(); ++d) ones_dims.push_back(n.extent(x, d));
-    onnx_imported ones = n.filled(1, x.type, ones_dims);
+    std::vector<std::int64_t> ones_dims{1, 1};
+    ones_dims.insert(ones_dims.end(), x.dims.begin() + 2, x.dims.end());
     std::vector<std::int64_t> before{0, 0}, after{0, 0}, last{0, 0};
     before.insert(before.end(), w.before.begin(), w.before.end());
     after.insert(after.end(), w.after.begin(), w.after.end());
     last.insert(last.end(), beyond.begin(), beyond.end());
     const std::vector<std::int64_t> none(before.size(), 0);
-    ones = n.pad(n.pad(ones, before, after, counts_padding ? 1 : 0), none, last, 0);
+    onnx_imported ones;
+    if (is_mean)
+      ones = n.pad(n.pad(n.filled(1, x.type, ones_dims), before, after, counts_padding ? 1 : 0),
+                   none, last, 0);
     for (std::size_t d = 0; d < after.size(); ++d) after[d] += last[d];
     w.before.assign(w.before.size(), 0);
     w.after = w.before;

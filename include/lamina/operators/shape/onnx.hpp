@@ -86,22 +86,28 @@ inline void lower_unstack(onnx_operator& op) {
 inline void raise_concat(onnx_import_node& n) {
   const std::int64_t axis = n.axis(n.integer("axis", 1), n.in(0).rank());
   std::vector<onnx_imported> parts;
-  std::vector<std::int64_t> known;
-  bool all_known = true;
+  const bool is_list = n.in(0).rank() == 1 && !is_floating(n.in(0).type);
+  bool any_known = false, all_counted = is_list;
   for (std::size_t i = 0; i < n.count(); ++i) {
     const onnx_imported& v = n.in(i);
     if (v.rank() != n.in(0).rank())
       n.fail(text("expected inputs with the same number of dimensions, found ")
-             << text().list(n.in(0).dims) << " and " << text().list(v.dims));
+             << text().list(without_symbols(n.in(0).dims)) << " and "
+             << text().list(without_symbols(v.dims)));
     if (v.dims != std::vector<std::int64_t>{0}) parts.push_back(v);
-    const auto found = extents_of(v);
-    all_known = all_known && found.has_value();
-    if (found) known.insert(known.end(), found->begin(), found->end());
+    any_known = any_known || extents_of(v).has_value();
+    all_counted = all_counted && v.rank() == 1 && v.is_static() && v.dims[0] <= 64;
   }
   if (parts.empty()) return n.out(n.in(0));
   onnx_imported made = n.concat(parts, axis);
-  if (made.constant == nullptr && all_known)
+  if (made.constant == nullptr && any_known && all_counted) {
+    std::vector<std::int64_t> known;
+    for (const onnx_imported& v : parts) {
+      const std::vector<std::int64_t> each = n.numbers(v, "elements");
+      known.insert(known.end(), each.begin(), each.end());
+    }
     made.extents = std::make_shared<const std::vector<std::int64_t>>(std::move(known));
+  }
   n.out(made);
 }
 inline void raise_split(onnx_import_node& n) {
@@ -142,36 +148,65 @@ inline void raise_split(onnx_import_node& n) {
   }
   for (std::size_t i = 0; i < parts; ++i) n.out(i, made[i]);
 }
+/// A slice along one axis whose limits, steps or extent are known only at run time.
+inline onnx_imported sliced_at_run_time(onnx_import_node& n, const onnx_imported& x,
+                                        std::int64_t axis, std::int64_t first, std::int64_t end,
+                                        std::int64_t step) {
+  static constexpr std::int64_t most = 0x7fffffff;
+  const std::int64_t extent = x.dims[static_cast<std::size_t>(axis)];
+  const auto attribute = [](std::int64_t v) {
+    return std::vector<std::int64_t>{is_symbol(v) ? 0 : std::clamp<std::int64_t>(v, -most, most)};
+  };
+  const bool from_front = first == 0 && step == 1;
+  if (from_front && (end == extent || (!is_symbol(end) && end >= most))) return x;
+  std::vector<std::int64_t> dims = x.dims;
+  // As a table of positions is cut to the positions that there are.
+  dims[static_cast<std::size_t>(axis)] =
+      from_front && is_symbol(end) && is_not_negative(end) && extent >= 0 ? end : unknown_extent;
+  if (step == 1 && !is_symbol(first) && !is_symbol(end))
+    return n.make("slice", {{"Input", x}},
+                  {{"axes", std::vector<std::int64_t>{axis}},
+                   {"starts", attribute(first)},
+                   {"ends", attribute(end)}},
+                  x.type, dims);
+  std::vector<onnx_slot> inputs{{"Input", x}};
+  if (is_symbol(first)) inputs.emplace_back("StartsTensor", n.list_of({first}));
+  if (is_symbol(end)) inputs.emplace_back("EndsTensor", n.list_of({end}));
+  if (is_symbol(step)) inputs.emplace_back("StridesTensor", n.list_of({step}));
+  return n.make("strided_slice", inputs,
+                {{"axes", std::vector<std::int64_t>{axis}},
+                 {"starts", attribute(first)},
+                 {"ends", attribute(end)},
+                 {"strides", attribute(step)}},
+                x.type, dims);
+}
 /// Slice: starts, ends, axes and steps. A step other than 1 chooses elements by their numbers.
 inline void raise_slice(onnx_import_node& n) {
   onnx_imported x = n.in(0);
   const bool old = n.version() < 10;
-  std::vector<std::int64_t> starts = old ? n.integers("starts") : n.list(1, "starts"),
-                            ends = old ? n.integers("ends") : n.list(2, "ends"), axes, steps;
+  std::vector<std::int64_t> starts = old ? n.integers("starts") : n.numbers(1, "starts"),
+                            ends = old ? n.integers("ends") : n.numbers(2, "ends"), axes, steps;
   if (old)
     axes = n.integers("axes");
   else if (n.has(3))
     axes = n.list(3, "axes");
   if (axes.empty())
     for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-  if (!old && n.has(4)) steps = n.list(4, "steps");
+  if (!old && n.has(4)) steps = n.numbers(4, "steps");
   if (steps.empty()) steps.assign(starts.size(), 1);
   if (starts.size() != ends.size() || starts.size() != axes.size() || starts.size() != steps.size())
     n.fail("expected starts, ends, axes and steps of one length");
   const auto known = extents_of(x);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::int64_t axis = n.axis(axes[i], x.rank()),
-                       step = std::clamp<std::int64_t>(steps[i], -0x7fffffff, 0x7fffffff);
-    if (step == 0) n.fail("expected steps that are not 0, found 0");
+    const std::int64_t axis = n.axis(axes[i], x.rank());
+    if (steps[i] == 0) n.fail("expected steps that are not 0, found 0");
     const std::int64_t extent = x.dims[static_cast<std::size_t>(axis)];
     std::int64_t first = starts[i], end = ends[i];
-    if (extent < 0) {
-      // Without the extent, only elements from the front or a last part have known numbers.
-      if (step != 1 || first < 0 || end < 0x7fffffff)
-        n.fail(text("expected dimension ") << axis << " to be known before a run for a slice");
-      x = n.slice(x, axis, first, -1);
+    if (extent < 0 || is_symbol(first) || is_symbol(end) || is_symbol(steps[i])) {
+      x = sliced_at_run_time(n, x, axis, first, end, steps[i]);
       continue;
     }
+    const std::int64_t step = std::clamp<std::int64_t>(steps[i], -0x7fffffff, 0x7fffffff);
     first = first < 0 ? (std::max)(first, -extent - 1) + extent : (std::min)(first, extent);
     end = end < 0 ? (std::max)(end, -extent - 1) + extent : (std::min)(end, extent);
     if (step == 1) {
@@ -188,7 +223,8 @@ inline void raise_slice(onnx_import_node& n) {
       }
     x = n.gather(x, n.constant_list(chosen), axis);
   }
-  if (known && x.rank() == 1 && starts.size() == 1 && x.constant == nullptr) {
+  if (known && x.rank() == 1 && starts.size() == 1 && x.constant == nullptr &&
+      !is_symbol(starts[0]) && !is_symbol(ends[0])) {
     const auto size = static_cast<std::int64_t>(known->size());
     std::int64_t first = starts[0] < 0 ? starts[0] + size : starts[0],
                  end = ends[0] < 0 ? ends[0] + size : ends[0];
@@ -248,9 +284,15 @@ inline void raise_pad(onnx_import_node& n) {
   n.out(x);
 }
 inline void raise_expand(onnx_import_node& n) {
-  const std::vector<std::int64_t> dims = n.broadcast_dims(n.in(0).dims, n.list(1, "dimensions"));
-  n.out(std::find(dims.begin(), dims.end(), 0) == dims.end() ? n.broadcast_to(n.in(0), dims)
-                                                             : n.filled(0, n.in(0).type, dims));
+  const onnx_imported& x = n.in(0);
+  std::vector<std::int64_t> wanted = n.numbers(1, "dimensions");
+  for (std::int64_t& d : wanted)  // a number that may be -1 is no dimension
+    if (!is_not_negative(d)) d = unknown_extent;
+  const std::vector<std::int64_t> dims = n.broadcast_dims(x.dims, wanted);
+  if (std::find(dims.begin(), dims.end(), unknown_extent) != dims.end())
+    return n.out(n.make("expand_v2", {{"X", x}, {"Shape", n.in(1)}}, {}, x.type, dims));
+  n.out(std::find(dims.begin(), dims.end(), 0) == dims.end() ? n.broadcast_to(x, dims)
+                                                             : n.filled(0, x.type, dims));
 }
 inline void raise_tile(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
@@ -271,18 +313,28 @@ inline void raise_tile(onnx_import_node& n) {
 inline void raise_trilu(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
   n.require_rank(x, 2, 16);
-  const std::int64_t rows = n.extent(x, -2), columns = n.extent(x, -1);
-  const std::int64_t k = n.has(1) ? n.list(1, "a diagonal").at(0) : 0;
+  const std::int64_t rows = x.dims.end()[-2], columns = x.dims.end()[-1];
+  const std::int64_t k = n.has(1) ? n.numbers(1, "diagonals").at(0) : 0;
   const bool upper = n.flag("upper", true);
+  const auto give = [&](const onnx_imported& mask) {
+    if (x.type == dtype::boolean)
+      return n.out(n.cast(n.kept(n.cast(x, dtype::int32), mask), x.type));
+    n.out(n.kept(x, mask));
+  };
+  if (rows < 0 || columns < 0 || is_symbol(k)) {
+    const onnx_imported row = n.positions(rows, 2, 0), column = n.positions(columns, 2, 1);
+    const onnx_imported limit =
+        is_symbol(k) ? n.scalar_of(k) : n.number(static_cast<double>(k), dtype::int64);
+    const onnx_imported diagonal = n.add(row, limit);
+    return give(n.binary(upper ? "greater_equal" : "less_equal", n.full(column, diagonal),
+                         n.full(diagonal, column), dtype::boolean));
+  }
   if (rows * columns == 0) return n.out(x);
   n.require_size({rows, columns});
   std::vector<std::int64_t> inside;
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) inside.push_back(upper ? j - i >= k : j - i <= k);
-  const onnx_imported mask = n.reshape(n.constant_list(inside), {rows, columns});
-  if (x.type == dtype::boolean)
-    return n.out(n.cast(n.kept(n.cast(x, dtype::int32), n.cast(mask, dtype::boolean)), x.type));
-  n.out(n.kept(x, n.cast(mask, dtype::boolean)));
+  give(n.cast(n.reshape(n.constant_list(inside), {rows, columns}), dtype::boolean));
 }
 /// Cuts or pads dimensions, half before and half after.
 inline void raise_center_crop_pad(onnx_import_node& n) {
@@ -343,19 +395,17 @@ inline void raise_shape(onnx_import_node& n) {
   const std::int64_t first = place(n.integer("start")), end = place(n.integer("end", rank));
   std::vector<std::int64_t> part;
   for (std::int64_t d = first; d < end; ++d) part.push_back(x.dims[static_cast<std::size_t>(d)]);
-  if (std::find(part.begin(), part.end(), -1) == part.end()) return n.out(n.constant_list(part));
-  onnx_imported made =
-      n.slice(n.make("shape", {{"Input", x}}, {}, dtype::int32, {rank}), 0, first, end);
-  made = n.cast(made, dtype::int64);
+  if (n.is_known(part)) return n.out(n.constant_list(part));
+  onnx_imported made = n.slice(n.shape_of(x), 0, first, end);
+  for (std::size_t d = 0; d < part.size(); ++d)
+    if (part[d] == unknown_extent) part[d] = n.symbol_of(made, static_cast<int>(d), true);
   made.extents = std::make_shared<const std::vector<std::int64_t>>(std::move(part));
   n.out(made);
 }
 inline void raise_size(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
   if (!x.is_static()) {
-    const onnx_imported dims =
-        n.cast(n.make("shape", {{"Input", x}}, {}, dtype::int32, {x.rank()}), dtype::int64);
-    return n.out(n.reduce("reduce_prod", dims, {0}, false));
+    return n.out(n.reduce("reduce_prod", n.shape_of(x), {0}, false));
   }
   std::int64_t size = 1;
   for (const std::int64_t d : x.dims) size *= d;
@@ -364,9 +414,16 @@ inline void raise_size(onnx_import_node& n) {
 /// start, start + delta, ... before limit. Without such numbers the range is empty.
 inline void raise_range(onnx_import_node& n) {
   const dtype type = n.in(0).type;
-  if (n.in(0).constant == nullptr || n.in(1).constant == nullptr || n.in(2).constant == nullptr)
+  if (n.in(0).constant == nullptr || n.in(1).constant == nullptr || n.in(2).constant == nullptr) {
+    std::int64_t count = unknown_extent;
+    if (const auto first = extents_of(n.in(0)), end = extents_of(n.in(1)),
+        step = extents_of(n.in(2));
+        first && end && step && first->at(0) == 0 && step->at(0) == 1 && is_symbol(end->at(0)) &&
+        is_not_negative(end->at(0)))
+      count = end->at(0);
     return n.out(n.make("range", {{"Start", n.in(0)}, {"End", n.in(1)}, {"Step", n.in(2)}}, {},
-                        type, {unknown_extent}));
+                        type, {count}));
+  }
   const auto number = [&](std::size_t i) { return n.constant(i, "limits").cast<double>().flat(0); };
   const double start = number(0), limit = number(1), delta = number(2);
   if (delta == 0) n.fail("expected a delta that is not 0, found 0");
@@ -437,61 +494,70 @@ inline void lower_squeeze(onnx_operator& op) {
   op.out("Out", "Squeeze", {op.in("X"), op.list(axes)});
 }
 
-/// Reshape to dimensions that are constant or known in part.
+/// Reshape to dimensions that are constant, known in part, or known only at run time.
 inline void raise_reshape(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
-  std::vector<std::int64_t> shape;
-  if (n.version() < 5) {
-    shape = n.integers("shape");
-  } else if (n.in(1).constant == nullptr && n.in(1).extents != nullptr) {
-    // An unknown dimension is copied from X if X has an unknown one at the same position, and if it
-    // is the first one or another dimension is already inferred (-1); otherwise it is inferred.
-    shape = *n.in(1).extents;
-    bool inferred = false;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] >= 0) continue;
-      const bool copied = d < x.dims.size() && x.dims[d] < 0 && (d == 0 || inferred);
-      shape[d] = copied ? 0 : -1;
-      inferred = inferred || !copied;
-    }
-  } else {
-    shape = n.list(1, "dimensions");
-  }
+  const std::vector<std::int64_t> wanted =
+      n.version() < 5 ? n.integers("shape") : n.numbers(1, "dimensions");
   const bool literal = n.flag("allowzero");
-  std::vector<std::int64_t> dims = shape;
+  // `shape` has 0 for dimensions that are copied and -1 for one that is inferred.
+  std::vector<std::int64_t> dims = wanted, shape = wanted;
   std::int64_t known = 1, size = 1;
   int inferred = -1;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] == 0 && !literal) {
+    if (wanted[d] == 0 && !literal) {
       if (d >= x.dims.size())
         n.fail(text("expected dimension ")
-               << d << " of X to copy, found dimensions " << text().list(x.dims));
+               << d << " of X to copy, found dimensions " << text().list(without_symbols(x.dims)));
       dims[d] = x.dims[d];
+    } else if (is_symbol(wanted[d])) {
+      if (!is_not_negative(wanted[d])) dims[d] = unknown_extent;  // a number that may be -1
+    } else if (wanted[d] < -1 || wanted[d] > 0x7fffffff || (wanted[d] == -1 && inferred >= 0)) {
+      n.fail(text("expected dimensions, one of which may be -1, found ")
+                 .list(without_symbols(wanted)));
     }
-    if (shape[d] < -1 || shape[d] > 0x7fffffff || (shape[d] == -1 && inferred >= 0))
-      n.fail(text("expected dimensions, one of which may be -1, found ").list(shape));
-    if (shape[d] == -1)
+    if (wanted[d] == -1)
       inferred = static_cast<int>(d);
     else
       known *= dims[d] < 0 ? 1 : dims[d];
   }
-  for (const std::int64_t d : x.dims) size *= d < 0 ? 1 : d;
-  const auto unknowns = [](const std::vector<std::int64_t>& of) {
-    return std::count_if(of.begin(), of.end(), [](std::int64_t d) { return d < 0; });
-  };
+  std::vector<std::int64_t> of_x, of_dims;  // unknown dimensions
+  for (const std::int64_t d : x.dims) {
+    size *= d < 0 ? 1 : d;
+    if (d < 0) of_x.push_back(d);
+  }
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] < 0 && static_cast<int>(d) != inferred) of_dims.push_back(dims[d]);
+  std::sort(of_x.begin(), of_x.end());
+  std::sort(of_dims.begin(), of_dims.end());
   if (inferred >= 0) {
-    // The unknown dimensions that are copied cancel out.
-    const auto copied = unknowns(dims) - 1;
-    if (copied == unknowns(x.dims)) {
+    // Unknown dimensions on both sides cancel out.
+    if (of_x == of_dims && std::find(of_x.begin(), of_x.end(), unknown_extent) == of_x.end()) {
       if (known == 0 ? size != 0 : size % known != 0)
         n.fail(text("expected dimensions of ")
-               << size << " elements, found " << text().list(shape));
+               << size << " elements, found " << text().list(without_symbols(wanted)));
       dims[static_cast<std::size_t>(inferred)] = known == 0 ? 0 : size / known;
+      shape = dims;  // another one may be inferred then
     }
-  } else if (x.is_static() && unknowns(dims) == 0 && size != known) {
-    n.fail(text("expected dimensions of ") << size << " elements, found " << text().list(shape));
+  } else if (x.is_static() && of_dims.empty() && size != known) {
+    n.fail(text("expected dimensions of ")
+           << size << " elements, found " << text().list(without_symbols(wanted)));
   }
-  n.out(n.reshape(x, dims, x.is_static() ? std::vector<std::int64_t>() : shape));
+  if (x.is_static() && of_dims.empty()) return n.out(n.reshape(x, dims));
+  std::int64_t left = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] >= 0) continue;
+    if (d < x.dims.size() && x.dims[d] == shape[d] && is_symbol(shape[d]))
+      shape[d] = 0;
+    else
+      ++left;
+  }
+  // A 0 in a list of a run copies a dimension, also with allowzero, where it means no elements.
+  if (literal && n.in(1).constant == nullptr && size == 0) (void)n.list(1, "dimensions");
+  if (left > 1)
+    return n.out(n.make("reshape2", {{"X", x}, {"Shape", n.in(1)}},
+                        {{"shape", without_symbols(dims)}}, x.type, dims));
+  n.out(n.reshape(x, dims, without_symbols(shape)));
 }
 inline void raise_flatten(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
@@ -503,7 +569,7 @@ inline void raise_flatten(onnx_import_node& n) {
   for (std::int64_t d = 0; d < x.rank(); ++d) {
     std::int64_t& side = dims[d < axis ? 0 : 1];
     const std::int64_t extent = x.dims[static_cast<std::size_t>(d)];
-    side = side < 0 || extent < 0 ? -1 : side * extent;
+    side = side == 1 ? extent : extent == 1 ? side : side < 0 || extent < 0 ? -1 : side * extent;
   }
   n.out(n.reshape(x, dims));
 }

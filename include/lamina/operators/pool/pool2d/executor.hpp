@@ -79,7 +79,8 @@ struct pool_windows {
 template <class Real>
 void pool_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
-  auto y = zeros<Real>(ctx.output_shape("Out"));
+  const std::vector<int> size = ctx.integer_list("ksize");
+  auto y = zeros<Real>(windows_shape(ctx, "Out", shape_of(x), shape_of(x)[1], size));
   const pool_windows windows(ctx, shape_of(x), shape_of(y));
   const Real* from = x.data();
   Real* to = y.data();

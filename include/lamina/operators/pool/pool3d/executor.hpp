@@ -87,7 +87,8 @@ std::size_t largest_of(const xt::xarray<Real>& x, const std::vector<std::size_t>
 template <class Real>
 void pool3d_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
-  auto y = zeros<Real>(ctx.output_shape("Out"));
+  const std::vector<int> size = ctx.integer_list("ksize");
+  auto y = zeros<Real>(windows_shape(ctx, "Out", shape_of(x), shape_of(x)[1], size));
   const bool average = is_average_pool(ctx);
   for_each_volume_window(ctx, shape_of(x), shape_of(y), [&](std::size_t to, const auto& held) {
     if (!average) {

@@ -14,11 +14,18 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 template <class Real>
 using shape_rule = tensor_shape (*)(const call_context<Real>&, const tensor_shape&);
 
-/// Returns the shape of reshape2. A 0 in `shape` stands for the extent of X in the same dimension;
-/// one -1 is computed from the number of elements.
+/// Returns the shape of reshape2: the integers in Shape or ShapeTensor, else the attribute `shape`.
+/// A 0 stands for the extent of X in the same dimension; one -1 is computed from the number of
+/// elements.
 template <class Real>
 tensor_shape reshape_rule(const call_context<Real>& ctx, const tensor_shape& from) {
-  const std::vector<int> wanted = ctx.integer_list("shape");
+  std::vector<int> wanted = ctx.integer_list("shape");
+  const char* const slot = ctx.has("Shape") ? "Shape" : "ShapeTensor";
+  if (ctx.has(slot)) wanted.clear();
+  for (int i = 0; i < ctx.count(slot); ++i)
+    if (ctx.has(slot, i))
+      for (const std::int64_t extent : ctx.integers(slot, i))
+        wanted.push_back(static_cast<int>(extent));
   tensor_shape to(wanted.size());
   std::size_t known = 1, inferred = wanted.size();
   for (std::size_t d = 0; d < wanted.size(); ++d) {
