@@ -7,6 +7,7 @@
 
 #include <lamina/operators/activation/onnx.hpp>
 #include <lamina/operators/control/onnx.hpp>
+#include <lamina/operators/control/onnx_loop.hpp>
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
 #include <lamina/operators/embedding/onnx.hpp>
@@ -38,6 +39,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_control_print(to);
   add_control_rank_table(to);
   add_control_split_merge(to);
+  add_control_loop(to);
   add_image(to);
   add_elementwise_assign(to);
   add_elementwise_binary(to);
