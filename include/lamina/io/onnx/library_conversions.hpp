@@ -10,6 +10,7 @@
 #include <lamina/operators/control/onnx_loop.hpp>
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
+#include <lamina/operators/elementwise/onnx_quantize.hpp>
 #include <lamina/operators/embedding/onnx.hpp>
 #include <lamina/operators/fill/onnx.hpp>
 #include <lamina/operators/loss/onnx.hpp>
@@ -47,6 +48,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_elementwise_compare(to);
   add_elementwise_sum(to);
   add_elementwise_unary(to);
+  add_elementwise_quantize(to);
   add_embedding_gather(to);
   add_embedding_lookup_table(to);
   add_fill(to);

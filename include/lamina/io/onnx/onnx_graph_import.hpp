@@ -150,7 +150,8 @@ class onnx_graph_import {
       fail(graph.offset, "expected initializers with all elements, found a sparse one");
     for (const onnx_tensor_message& t : graph.initializers) {
       if (t.name.empty()) fail(t.offset, "expected a name of an initializer, found none");
-      const onnx_imported value = onnx_import::constant(tensors_.read(t));
+      onnx_imported value = onnx_import::constant(tensors_.read(t));
+      value.stored = t.type;
       to_.name_constant(value, t.name);
       if (!to.here.emplace(t.name, value).second)
         fail(t.offset, "expected one initializer '" + t.name + "', found a second one");
@@ -177,7 +178,9 @@ class onnx_graph_import {
       fail(input.offset, text("input '")
                              << input.name << "': expected at most 16 dimensions, found "
                              << input.dims.size());
-    to.here.emplace(input.name, to_.feed(input.name, *type, input.dims, input.offset));
+    onnx_imported made = to_.feed(input.name, *type, input.dims, input.offset);
+    made.stored = input.type;
+    to.here.emplace(input.name, std::move(made));
   }
 
   const onnx_imported* look_up(const values& from, const std::string& name) const {
@@ -313,7 +316,11 @@ class onnx_graph_import {
   }
 
   onnx_imported constant_of(const onnx_import_node& node) const {
-    if (const auto value = node.tensor_attribute("value")) return onnx_import::constant(*value);
+    if (const auto value = node.tensor_attribute("value")) {
+      onnx_imported made = onnx_import::constant(*value);
+      made.stored = node.message().attribute("value")->tensor->type;
+      return made;
+    }
     if (node.has_attribute("value_int"))
       return onnx_import::constant(tensor::filled<std::int64_t>({}, node.integer("value_int")));
     if (node.has_attribute("value_float"))

@@ -37,6 +37,8 @@ struct onnx_imported {
   dtype type = dtype::float32;
   std::vector<std::int64_t> dims{};  // as in ONNX: a scalar has none; the program gives it [1]
   std::shared_ptr<const tensor> constant{};
+  /// The TensorProto.DataType that an input, a constant or a Cast states; 0 for other values.
+  int stored = 0;
   /// Of integers that hold the dimensions of a value and are known in part: the elements, with
   /// unknown_extent for the others.
   std::shared_ptr<const std::vector<std::int64_t>> extents{};

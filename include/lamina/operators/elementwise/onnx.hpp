@@ -17,12 +17,15 @@
 #include <lamina/io/onnx/onnx_fold.hpp>
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/elementwise/onnx_quantize.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void raise_cast(onnx_import_node& n) {
   const bool like = n.type() == "CastLike";
-  n.out(n.cast(n.in(0), like ? n.in(1).type : n.type_attribute("to", 1)));
+  onnx_imported made = n.cast(n.in(0), like ? n.in(1).type : n.type_attribute("to", 1));
+  made.stored = like ? n.in(1).stored : static_cast<int>(n.integer("to", 1));
+  n.out(std::move(made));
 }
 
 inline void add_elementwise_assign(onnx_operators& to) {
@@ -229,13 +232,7 @@ inline void add_elementwise_sum(onnx_operators& to) {
 }
 
 /// Round: halves to the even neighbour.
-inline void raise_round(onnx_import_node& n) {
-  const onnx_imported& x = n.in(0);
-  const onnx_imported part = n.sub(x, n.unary("floor", x));
-  const onnx_imported is_half = n.binary("equal", part, n.number(0.5, x.type), dtype::boolean);
-  const onnx_imported even = n.affine(n.unary("round", n.affine(x, 0.5, 0)), 2, 0);
-  n.out(n.where(is_half, even, n.unary("round", x)));
-}
+inline void raise_round(onnx_import_node& n) { n.out(rounded_to_even(n, n.in(0))); }
 /// erf(x). Below 0.5 by its series 2 / sqrt(pi) * sum (-1)^k x^(2k+1) / (k! (2k+1)); else from
 /// gelu(z) / z = (1 + erf(z / sqrt 2)) / 2, which loses no digits there.
 inline void raise_erf(onnx_import_node& n) {
