@@ -15,6 +15,7 @@
 #include <lamina/operators/fill/onnx.hpp>
 #include <lamina/operators/loss/onnx.hpp>
 #include <lamina/operators/matrix/onnx.hpp>
+#include <lamina/operators/matrix/onnx_einsum.hpp>
 #include <lamina/operators/metric/onnx.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 #include <lamina/operators/order/onnx.hpp>
@@ -24,6 +25,7 @@
 #include <lamina/operators/reduce/onnx.hpp>
 #include <lamina/operators/region/onnx.hpp>
 #include <lamina/operators/resize/onnx.hpp>
+#include <lamina/operators/resize/onnx_grid_sample.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
@@ -58,6 +60,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_loss_row(to);
   add_matrix_matmul(to);
   add_matrix_mul(to);
+  add_matrix_einsum(to);
   add_metric_classification(to);
   add_norm_batch_norm(to);
   add_norm_cos_sim(to);
@@ -81,6 +84,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_region_roi_align(to);
   add_region_roi_pool(to);
   add_resize(to);
+  add_resize_grid_sample(to);
   add_sequence_conv(to);
   add_sequence_expand(to);
   add_sequence_ids(to);
