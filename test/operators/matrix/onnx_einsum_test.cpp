@@ -84,7 +84,8 @@ TEST_CASE("onnx_einsum: products are what loops over all indices give") {
   const std::map<char, std::int64_t> sizes{{'b', 2}, {'i', 3}, {'j', 4}, {'k', 2}};
   for (const std::string equation :
        {"bij,bjk->bik", "bi,ij->bj", "bij->bji", "ij,jk->", "i,j->ij", "bij,bij->b", "bij,kj->bki",
-        "bi,bj,jk->bik", "bik,kj,bi->j", "i->i", "bij->", "bij,j->ib"}) {
+        "bi,bj,jk->bik", "bik,kj,bi->j", "i->i", "bij->", "bij,j->ib", "bij,bijk->bik",
+        "bik,bjk->bijk", "bij,bik->bijk"}) {
     const std::size_t arrow = equation.find("->");
     std::vector<std::string> operands{""};
     for (const char c : equation.substr(0, arrow))

@@ -231,10 +231,22 @@ class einsum_import {
         dims.push_back(part == &right  ? extent(y, label)
                        : part == &left ? extent(x, label)
                                        : (std::max)(extent(x, label), extent(y, label)));
-    const onnx_imported first = n.reshape(ordered(x, joined(batch, left, inner)).value, {b, l, k});
+    const bool one_each = batch.size() == 1 && left.size() <= 1 && inner.size() <= 1;
+    const onnx_imported first =
+        reshaped(ordered(x, joined(batch, left, inner)).value, {b, l, k}, one_each);
     const onnx_imported second =
-        n.reshape(ordered(y, joined(batch, inner, right)).value, {b, k, r});
-    return {n.reshape(n.matmul(first, second), dims), joined(batch, left, right)};
+        reshaped(ordered(y, joined(batch, inner, right)).value, {b, k, r}, one_each);
+    return {reshaped(n.matmul(first, second), dims, one_each), joined(batch, left, right)};
+  }
+  // With several unknown dimensions, those at the same places are copied, which is right if each of
+  // them has one label.
+  onnx_imported reshaped(const onnx_imported& x, const std::vector<std::int64_t>& dims,
+                         bool one_each) {
+    if (std::count(dims.begin(), dims.end(), -1) <= 1) return n.reshape(x, dims, dims);
+    if (x.dims != dims && !one_each)
+      n.fail("expected dimensions that are known before a run where a product of '" + equation_ +
+             "' joins several of them, found " + std::string(text().list(x.dims)));
+    return n.reshape(x, dims);
   }
 
   onnx_import_node& n;

@@ -92,9 +92,10 @@ class grid_sample_import {
       }
     }
     positions.push_back(channels);
+    std::vector<std::int64_t> shape = positions;  // only the number of samples may be unknown
     std::vector<std::int64_t> back{0, sides + 1};
     for (int d = 1; d <= sides; ++d) back.push_back(d);
-    return n.transpose(n.reshape(sum, positions), back);
+    return n.transpose(n.reshape(sum, positions, shape), back);
   }
 
  private:
@@ -134,16 +135,17 @@ class grid_sample_import {
               one_tap(n.affine(before, 1, 1), part, size, stride, low, high)};
     // Keys' cubic convolution with a = -0.75, as in PyTorch.
     const double a = -0.75;
-    const auto near = [&](const onnx_imported& d) {  // (a + 2) d^3 - (a + 3) d^2 + 1, d <= 1
-      return n.affine(n.mul(n.mul(n.affine(d, a + 2, -(a + 3)), d), d), 1, 1);
-    };
-    const auto far = [&](const onnx_imported& d) {  // a (d^3 - 5 d^2 + 8 d - 4), 1 < d < 2
+    const auto inner_weight =
+        [&](const onnx_imported& d) {  // (a + 2) d^3 - (a + 3) d^2 + 1, d <= 1
+          return n.affine(n.mul(n.mul(n.affine(d, a + 2, -(a + 3)), d), d), 1, 1);
+        };
+    const auto outer_weight = [&](const onnx_imported& d) {  // a (d^3 - 5 d^2 + 8 d - 4), 1 < d < 2
       const onnx_imported inner = n.affine(n.mul(n.affine(d, 1, -5), d), 1, 8);
       return n.affine(n.affine(n.mul(inner, d), 1, -4), a, 0);
     };
     const onnx_imported rest = n.affine(part, -1, 1);
-    const onnx_imported weights[4] = {far(n.affine(part, 1, 1)), near(part), near(rest),
-                                      far(n.affine(rest, 1, 1))};
+    const onnx_imported weights[4] = {outer_weight(n.affine(part, 1, 1)), inner_weight(part),
+                                      inner_weight(rest), outer_weight(n.affine(rest, 1, 1))};
     std::vector<tap> all;
     for (int k = 0; k < 4; ++k)
       all.push_back(one_tap(n.affine(before, 1, k - 1), weights[k], size, stride, low, high));
