@@ -155,6 +155,12 @@ class call_context {
     const variable_desc& v = output_desc(slot);
     return {program_.dims + v.dims, program_.dims + v.dims + v.rank};
   }
+  /// Whether a file leaves a dimension of an output unknown. In recorded programs, only the number
+  /// of rows is unknown, and output_shape() finds it.
+  bool is_unknown(std::string_view slot, std::size_t dimension) const {
+    const variable_desc& v = output_desc(slot);
+    return program_.is_read && v.of < 0 && program_.dims[v.dims + static_cast<int>(dimension)] < 0;
+  }
   /// If an output is a sparse gradient (selected rows), returns the set to which the kernel must
   /// add the row numbers; null if the output is dense.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {

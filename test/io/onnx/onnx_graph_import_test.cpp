@@ -9,6 +9,7 @@
 
 #include <lamina/io/onnx/onnx_graph_import.hpp>
 #include <lamina/io/onnx/onnx_reader.hpp>
+#include <lamina/operators/control/onnx_loop.hpp>
 
 using Catch::Contains;
 using lamina::onnx_import_node;
@@ -24,6 +25,7 @@ const lamina::onnx_operators& operators() {
     made.add_node("Elu", [](onnx_import_node& n) {
       n.out(n.unary("elu", n.in(0), {{"alpha", n.real("alpha", 1)}}));
     });
+    lamina::onnx::add_control_loop(made);
     made.add_node("Add", [](onnx_import_node& n) { n.out(n.add(n.in(0), n.in(1))); });
     return made;
   }();

@@ -7,12 +7,15 @@
 
 #include <lamina/operators/activation/onnx.hpp>
 #include <lamina/operators/control/onnx.hpp>
+#include <lamina/operators/control/onnx_loop.hpp>
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
+#include <lamina/operators/elementwise/onnx_quantize.hpp>
 #include <lamina/operators/embedding/onnx.hpp>
 #include <lamina/operators/fill/onnx.hpp>
 #include <lamina/operators/loss/onnx.hpp>
 #include <lamina/operators/matrix/onnx.hpp>
+#include <lamina/operators/matrix/onnx_einsum.hpp>
 #include <lamina/operators/metric/onnx.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 #include <lamina/operators/order/onnx.hpp>
@@ -22,6 +25,7 @@
 #include <lamina/operators/reduce/onnx.hpp>
 #include <lamina/operators/region/onnx.hpp>
 #include <lamina/operators/resize/onnx.hpp>
+#include <lamina/operators/resize/onnx_grid_sample.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
@@ -38,6 +42,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_control_print(to);
   add_control_rank_table(to);
   add_control_split_merge(to);
+  add_control_loop(to);
   add_image(to);
   add_elementwise_assign(to);
   add_elementwise_binary(to);
@@ -45,6 +50,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_elementwise_compare(to);
   add_elementwise_sum(to);
   add_elementwise_unary(to);
+  add_elementwise_quantize(to);
   add_embedding_gather(to);
   add_embedding_lookup_table(to);
   add_fill(to);
@@ -54,6 +60,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_loss_row(to);
   add_matrix_matmul(to);
   add_matrix_mul(to);
+  add_matrix_einsum(to);
   add_metric_classification(to);
   add_norm_batch_norm(to);
   add_norm_cos_sim(to);
@@ -77,6 +84,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_region_roi_align(to);
   add_region_roi_pool(to);
   add_resize(to);
+  add_resize_grid_sample(to);
   add_sequence_conv(to);
   add_sequence_expand(to);
   add_sequence_ids(to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/onnx/onnx_graph_import.hpp - imports the graph of an ONNX model: values, the order of
-// nodes, functions of the model, and branches whose condition is known.
+// nodes, functions of the model, and the graphs of loops and branches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -95,6 +95,7 @@ class onnx_graph_import {
   // is limited.
   static constexpr std::uint64_t most_nodes = 1'000'000;
   static constexpr int deepest_call = 64;
+  static constexpr int deepest_graph = 32;
 
   [[noreturn]] void fail(std::uint64_t offset, const std::string& what) const {
     throw format_error(to_.file(), offset, what);
@@ -125,7 +126,10 @@ class onnx_graph_import {
           if (read.insert(f).second) open.push_back(&f->nodes);
           continue;
         }
-        if (is_inlined(node) || operators_.find_node(node.domain, node.type) != nullptr) continue;
+        // Of the branches of an If, only the imported ones must be known.
+        for (const onnx_attribute_message& a : node.attributes)
+          if (a.graph != nullptr && node.type != "If") open.push_back(&a.graph->nodes);
+        if (is_constant(node) || operators_.find_node(node.domain, node.type) != nullptr) continue;
         occurrence& o = unknown[{node.type, node.domain}];
         if (o.count++ == 0) o.offset = node.offset;
         if (o.count <= 3) o.names += (o.count == 1 ? "'" : ", '") + node.label() + "'";
@@ -145,8 +149,8 @@ class onnx_graph_import {
     }
     fail(offset, what);
   }
-  static bool is_inlined(const onnx_node_message& node) {
-    return node.domain.empty() && (node.type == "If" || node.type == "Constant");
+  static bool is_constant(const onnx_node_message& node) {
+    return node.domain.empty() && node.type == "Constant";
   }
 
   void require_name(const std::string& name, std::uint64_t offset) const {
@@ -159,7 +163,8 @@ class onnx_graph_import {
       fail(graph.offset, "expected initializers with all elements, found a sparse one");
     for (const onnx_tensor_message& t : graph.initializers) {
       if (t.name.empty()) fail(t.offset, "expected a name of an initializer, found none");
-      const onnx_imported value = onnx_import::constant(tensors_.read(t));
+      onnx_imported value = onnx_import::constant(tensors_.read(t));
+      value.stored = t.type;
       if (value.rank() > 0) to_.name_constant(value, t.name);
       if (!to.here.emplace(t.name, value).second)
         fail(t.offset, "expected one initializer '" + t.name + "', found a second one");
@@ -187,6 +192,7 @@ class onnx_graph_import {
                              << input.name << "': expected at most 16 dimensions, found "
                              << input.dims.size());
     onnx_imported made = to_.feed(input.name, *type, dims_of(input), input.offset);
+    made.stored = input.type;
     // Dimensions with one name are equal.
     for (std::size_t d = 0; d < made.dims.size(); ++d)
       if (made.dims[d] < 0 && !input.dim_names[d].empty())
@@ -239,15 +245,21 @@ class onnx_graph_import {
     return *found;
   }
 
-  // The names that the inner graphs of a node read.
+  // Adds the names of outer values that the inner graphs of a node read.
   static void add_inner_reads(const onnx_node_message& node, std::set<std::string>& to) {
     for (const onnx_attribute_message& a : node.attributes) {
       if (a.graph == nullptr) continue;
+      std::set<std::string> read, own;
+      for (const onnx_value_message& in : a.graph->inputs) own.insert(in.name);
+      for (const onnx_tensor_message& t : a.graph->initializers) own.insert(t.name);
       for (const onnx_node_message& inner : a.graph->nodes) {
-        to.insert(inner.inputs.begin(), inner.inputs.end());
-        add_inner_reads(inner, to);
+        read.insert(inner.inputs.begin(), inner.inputs.end());
+        own.insert(inner.outputs.begin(), inner.outputs.end());
+        add_inner_reads(inner, read);
       }
-      for (const onnx_value_message& out : a.graph->outputs) to.insert(out.name);
+      for (const onnx_value_message& out : a.graph->outputs) read.insert(out.name);
+      for (const std::string& name : read)
+        if (own.count(name) == 0) to.insert(name);
     }
   }
 
@@ -317,12 +329,14 @@ class onnx_graph_import {
       inputs.push_back(name.empty() ? onnx_imported()
                                     : find(from, name, node.offset, "node '" + node.label() + "'"));
     if (const onnx_function_message* f = function_of(node)) return called(*f, node, inputs);
-    onnx_import_node made(to_, node, version_of(opsets, node.domain), std::move(inputs),
-                          [this](const onnx_tensor_message& t) { return tensors_.read(t); });
-    if (node.domain.empty() && node.type == "Constant") {
+    onnx_import_node made(
+        to_, node, version_of(opsets, node.domain), std::move(inputs),
+        [this](const onnx_tensor_message& t) { return tensors_.read(t); },
+        [&](const onnx_graph_message& graph, const std::vector<onnx_imported>& given) {
+          return imported_graph(graph, given, node, from, opsets);
+        });
+    if (is_constant(node)) {
       made.out(constant_of(made));
-    } else if (node.domain.empty() && node.type == "If") {
-      return chosen(made, from, opsets);
     } else {
       const onnx_raising* raise = operators_.find_node(node.domain, node.type);
       if (raise == nullptr) refuse_unknown({node});
@@ -351,7 +365,11 @@ class onnx_graph_import {
   }
 
   onnx_imported constant_of(const onnx_import_node& node) const {
-    if (const auto value = node.tensor_attribute("value")) return onnx_import::constant(*value);
+    if (const auto value = node.tensor_attribute("value")) {
+      onnx_imported made = onnx_import::constant(*value);
+      made.stored = node.message().attribute("value")->tensor->type;
+      return made;
+    }
     if (node.has_attribute("value_int"))
       return onnx_import::constant(tensor::filled<std::int64_t>({}, node.integer("value_int")));
     if (node.has_attribute("value_float"))
@@ -364,27 +382,29 @@ class onnx_graph_import {
     node.fail("expected a constant of numbers, found another kind");
   }
 
-  // The branch of an If whose condition is known becomes a part of the graph around it.
-  std::vector<onnx_imported> chosen(onnx_import_node& node, const values& from,
-                                    const onnx_opsets& opsets) {
-    const tensor& condition = node.constant(0, "a condition");
-    if (condition.size() != 1)
-      node.fail(text("expected a condition of one element, found ") << condition.size());
-    const char* branch = condition.cast<bool>().flat(0) ? "then_branch" : "else_branch";
-    const onnx_attribute_message* a = node.message().attribute(branch);
-    if (a == nullptr || a->graph == nullptr)
-      node.fail(std::string("expected a graph in attribute '") + branch + "', found none");
-    const onnx_graph_message& graph = *a->graph;
+  // The nodes of an inner graph become operators of the current block. They also read the values of
+  // the graphs around theirs.
+  std::vector<onnx_imported> imported_graph(const onnx_graph_message& graph,
+                                            const std::vector<onnx_imported>& given,
+                                            const onnx_node_message& node, const values& from,
+                                            const onnx_opsets& opsets) {
+    if (++graphs_ > deepest_graph)
+      fail(node.offset, text("node '") << node.label() << "': expected at most " << deepest_graph
+                                       << " graphs inside of each other");
     refuse_unknown(graph.nodes);
     values inner{{}, &from};
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (graph.inputs[i].name.empty() ||
+          !inner.here.emplace(graph.inputs[i].name, given[i]).second)
+        fail(graph.inputs[i].offset, "expected inputs with different names of a graph, found '" +
+                                         graph.inputs[i].name + "'");
     read_initializers(graph, inner);
     import_nodes(graph.nodes, inner, opsets);
-    if (graph.outputs.size() != node.message().outputs.size())
-      node.fail(text("expected ") << node.message().outputs.size()
-                                  << " outputs of its branch, found " << graph.outputs.size());
     std::vector<onnx_imported> results;
     for (const onnx_value_message& out : graph.outputs)
-      results.push_back(find(inner, out.name, node.message().offset, "the outputs of a branch"));
+      results.push_back(find(inner, out.name, node.offset,
+                             "the outputs of a graph of node '" + node.label() + "'"));
+    --graphs_;
     return results;
   }
 
@@ -464,7 +484,7 @@ class onnx_graph_import {
   std::map<std::string, const onnx_function_message*> functions_;
   std::map<std::string, std::int64_t> dimensions_;  // the symbols of named dimensions
   std::uint64_t imported_ = 0;
-  int calls_ = 0;
+  int calls_ = 0, graphs_ = 0;
 };
 
 }}  // namespace lamina

@@ -57,6 +57,8 @@ struct onnx_imported {
   /// unknown_extent for variables that several operators write.
   std::vector<std::int64_t> dims{};
   std::shared_ptr<const tensor> constant{};
+  /// The TensorProto.DataType that an input, a constant or a Cast states; 0 for other values.
+  int stored = 0;
   /// Of a list of integers or truth values that is known in part: the elements, with symbols for
   /// the others.
   std::shared_ptr<const std::vector<std::int64_t>> extents{};
@@ -118,6 +120,17 @@ struct onnx_result {
   const char* slot;
   dtype type;
   std::vector<std::int64_t> dims;
+};
+
+/// An operator that runs a block: its type, its slots, and the attribute that says that the program
+/// has no gradient or that the condition is one bool.
+struct onnx_block_operator {
+  const char* type;
+  const char* condition;
+  const char* reads;
+  const char* scopes;
+  const char* flag;
+  bool repeats;
 };
 
 /// Runs a program without feeds and returns the values of variables.
@@ -205,6 +218,93 @@ class onnx_import {
     return appended(type, inputs, std::move(attributes), results, offset);
   }
 
+  // -- blocks -----------------------------------------------------------------------------------
+
+  /// Begins a block inside the current one: the body of a loop or a branch. Operators and variables
+  /// belong to it until end_block(). Returns its number.
+  int begin_block() {
+    blocks_.push_back({block_, operators_.size()});
+    return block_ = static_cast<int>(blocks_.size()) - 1;
+  }
+  void end_block() { block_ = blocks_[index(block_)].parent; }
+  /// Adds a variable without a value to the current block: one that several operators write, an
+  /// array of tensors or step scopes.
+  onnx_imported declare(dtype type, std::vector<std::int64_t> dims, std::uint64_t offset,
+                        variable_class kind = variable_class::lod_tensor) {
+    require_dims(dims, offset);
+    onnx_imported made;
+    made.type = type;
+    made.dims = std::move(dims);
+    made.variable = static_cast<int>(variables_.size());
+    variables_.push_back(new_entry(type, made.dims));
+    variables_.back().kind = kind;
+    return made;
+  }
+  /// Sets the type and the dimensions of a declared variable, or of the values of an array.
+  void describe(onnx_imported& value, dtype type, std::vector<std::int64_t> dims) {
+    at(value.variable).type = value.type = type;
+    at(value.variable).dims = value.dims = std::move(dims);
+  }
+  /// Adds an operator that writes variables which exist.
+  void write(const char* type, const std::vector<onnx_slot>& inputs,
+             const std::vector<onnx_set>& attributes, const std::vector<onnx_slot>& outputs,
+             std::uint64_t offset) {
+    operation op = begin(type, inputs, offset);
+    for (const onnx_slot& s : outputs) {
+      op.outputs.emplace_back(s.name, std::vector<int>());
+      for (const onnx_imported& v : s.values) {
+        op.writes.push_back(v.variable);
+        op.outputs.back().second.push_back(v.variable);
+      }
+    }
+    op.attributes.assign(attributes.begin(), attributes.end());
+    operators_.push_back(std::move(op));
+  }
+  /// Adds the operator that runs a block which has ended. finish() fills the slots for all
+  /// variables of outer blocks that the block reads and writes. `how` must outlive the import.
+  void run_block(const onnx_block_operator& how, int block, const onnx_imported& condition,
+                 std::uint64_t offset) {
+    const onnx_imported scopes = declare(dtype::int64, {1}, offset, variable_class::step_scopes);
+    operation op = begin(how.type, {{how.condition, condition}}, offset);
+    op.inner = block;
+    op.how = &how;
+    op.outputs.emplace_back(how.scopes, std::vector<int>{scopes.variable});
+    op.attributes.push_back(onnx_set("sub_block", block));
+    op.attributes.back().type = attribute_type::block;
+    op.attributes.push_back(onnx_set(how.flag, true));
+    std::set<int> written;
+    for (std::size_t k = blocks_[index(block)].first; k < operators_.size(); ++k)
+      for (const int v : operators_[k].writes)
+        if (!is_inside(variables_[index(v)].block, block) && written.insert(v).second)
+          op.writes.push_back(v);
+    operators_.push_back(std::move(op));
+  }
+
+  /// A state of the program, to which rewind() returns.
+  struct mark {
+    std::size_t variables, operators, blocks, kept;
+    int block;
+  };
+  mark now() const {
+    return {variables_.size(), operators_.size(), blocks_.size(), kept_.size(), block_};
+  }
+  /// Removes all operators, variables and constants that were added after now() was called.
+  void rewind(const mark& to) {
+    for (std::size_t i = to.kept; i < kept_.size(); ++i) {
+      constant_names_.erase(kept_[i].get());
+      const auto found = constant_variables_.find(kept_[i].get());
+      if (found != constant_variables_.end() && index(found->second) >= to.variables)
+        constant_variables_.erase(found);
+    }
+    kept_.resize(to.kept);
+    variables_.resize(to.variables);
+    operators_.resize(to.operators);
+    blocks_.resize(to.blocks);
+    block_ = to.block;
+  }
+  /// Returns the number of operators that were added since a state.
+  std::size_t operators_since(const mark& from) const { return operators_.size() - from.operators; }
+
   /// Makes a value the output of the graph with a name.
   void output(const std::string& name, onnx_imported value, std::uint64_t offset) {
     const bool own = value.variable >= 0 && !is_named(value.variable);
@@ -225,19 +325,29 @@ class onnx_import {
     for (const int v : fetches_) used[index(v)] = true;
     for (std::size_t k = operators_.size(); k-- > 0;) {
       for (const int v : operators_[k].writes) kept[k] = kept[k] || used[index(v)];
-      if (kept[k])
-        for (const int v : operators_[k].reads) used[index(v)] = true;
+      if (!kept[k]) continue;
+      for (const int v : operators_[k].reads) used[index(v)] = true;
+      if (operators_[k].inner < 0) continue;
+      // The next iteration may read what an iteration writes.
+      for (const int v : operators_[k].writes)
+        if (operators_[k].how->repeats && at(v).kind == variable_class::lod_tensor)
+          used[index(v)] = true;
+      used[index(operators_[k].outputs[0].second[0])] = true;
     }
     for (const int v : feeds_) used[index(v)] = true;
     name_variables(used);
     program_message made;
-    block_message& block = made.blocks.emplace_back();
-    block.parent = -1;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      block_message& block = made.blocks.emplace_back();
+      block.index = static_cast<int>(b);
+      block.parent = blocks_[b].parent;
+    }
     for (std::size_t v = 0; v < variables_.size(); ++v) {
       if (!used[v]) continue;
       const entry& e = variables_[v];
-      variable_message& m = block.variables.emplace_back();
+      variable_message& m = made.blocks[index(e.block)].variables.emplace_back();
       m.name = e.name;
+      m.kind = e.kind;
       m.type = e.type;
       m.dims = without_symbols(e.dims);
       m.need_check_feed = e.is_feed;
@@ -248,12 +358,17 @@ class onnx_import {
       m.is_parameter = e.value != nullptr && is_floating(e.type) && !is_number;
       if (e.value != nullptr) static_cast<tensor&>(constants.var(e.name)) = *e.value;
     }
+    std::vector<operator_message>& main = made.blocks[0].operators;
     for (std::size_t i = 0; i < feeds_.size(); ++i)
-      block.operators.push_back(column("feed", "Out", feeds_[i], i));
-    for (std::size_t k = 0; k < operators_.size(); ++k)
-      if (kept[k]) block.operators.push_back(message_of(operators_[k], used));
+      main.push_back(column("feed", "Out", feeds_[i], i));
+    for (std::size_t k = 0; k < operators_.size(); ++k) {
+      if (!kept[k]) continue;
+      operation& op = operators_[k];
+      if (op.inner >= 0) add_block_arguments(op, k, kept, used);
+      made.blocks[index(op.block)].operators.push_back(message_of(op, used));
+    }
     for (std::size_t i = 0; i < fetches_.size(); ++i)
-      block.operators.push_back(column("fetch", "X", fetches_[i], i));
+      main.push_back(column("fetch", "X", fetches_[i], i));
     return made;
   }
 
@@ -264,6 +379,8 @@ class onnx_import {
     std::vector<std::int64_t> dims{};
     bool is_feed = false;
     std::shared_ptr<const tensor> value{};
+    int block = 0;
+    variable_class kind = variable_class::lod_tensor;
   };
   struct operation {
     const char* type;
@@ -271,11 +388,63 @@ class onnx_import {
     std::vector<attribute_message> attributes{};
     std::vector<int> reads{}, writes{};
     std::uint64_t offset = 0;
+    int block = 0;
+    int inner = -1;  // the block that it runs
+    const onnx_block_operator* how = nullptr;
+  };
+  struct block_entry {
+    int parent;
+    std::size_t first;  // the operators of the block begin here
   };
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   entry& at(int variable) { return variables_[index(variable)]; }
   bool is_named(int variable) const { return !variables_[index(variable)].name.empty(); }
+
+  entry new_entry(dtype type, const std::vector<std::int64_t>& dims) const {
+    entry e;
+    e.type = type;
+    e.dims = dims;
+    e.block = block_;
+    return e;
+  }
+  /// Whether a block is another one or inside of it.
+  bool is_inside(int block, int other) const {
+    while (block > other) block = blocks_[index(block)].parent;
+    return block == other;
+  }
+  operation begin(const char* type, const std::vector<onnx_slot>& inputs, std::uint64_t offset) {
+    operation op{type};
+    op.offset = offset;
+    op.block = block_;
+    for (const onnx_slot& s : inputs) {
+      std::vector<int> all;
+      for (const onnx_imported& v : s.values) all.push_back(variable_of(v));
+      op.reads.insert(op.reads.end(), all.begin(), all.end());
+      op.inputs.emplace_back(s.name, std::move(all));
+    }
+    return op;
+  }
+  // Lists the variables of outer blocks that the operators of a block read and write.
+  void add_block_arguments(operation& op, std::size_t end, const std::vector<bool>& kept,
+                           const std::vector<bool>& used) const {
+    std::vector<int> reads, writes;
+    std::set<int> read, written;
+    for (std::size_t k = blocks_[index(op.inner)].first; k < end; ++k) {
+      if (!kept[k]) continue;
+      const auto list = [&](const std::vector<int>& from, std::set<int>& seen,
+                            std::vector<int>& to) {
+        for (const int v : from)
+          if (used[index(v)] && !is_inside(variables_[index(v)].block, op.inner) &&
+              seen.insert(v).second)
+            to.push_back(v);
+      };
+      list(operators_[k].reads, read, reads);
+      list(operators_[k].writes, written, writes);
+    }
+    op.inputs.emplace_back(op.how->reads, std::move(reads));
+    op.outputs.emplace_back("Out", std::move(writes));
+  }
 
   int add(const std::string& name, dtype type, const std::vector<std::int64_t>& dims) {
     entry& e = variables_.emplace_back();
@@ -311,14 +480,7 @@ class onnx_import {
                                       std::vector<onnx_set> attributes,
                                       const std::vector<onnx_result>& results,
                                       std::uint64_t offset) {
-    operation op{type};
-    op.offset = offset;
-    for (const onnx_slot& s : inputs) {
-      std::vector<int> all;
-      for (const onnx_imported& v : s.values) all.push_back(variable_of(v));
-      op.reads.insert(op.reads.end(), all.begin(), all.end());
-      op.inputs.emplace_back(s.name, std::move(all));
-    }
+    operation op = begin(type, inputs, offset);
     std::vector<onnx_imported> made;
     for (const onnx_result& r : results) {
       onnx_imported& value = made.emplace_back();
@@ -326,9 +488,7 @@ class onnx_import {
       value.dims = r.dims;
       value.variable = static_cast<int>(variables_.size());
       name_dims(value);
-      entry& e = variables_.emplace_back();
-      e.type = r.type;
-      e.dims = r.dims;
+      variables_.push_back(new_entry(r.type, r.dims));
       op.writes.push_back(value.variable);
       if (op.outputs.empty() || std::string_view(op.outputs.back().first) != r.slot)
         op.outputs.emplace_back(r.slot, std::vector<int>());
@@ -444,6 +604,8 @@ class onnx_import {
   std::uint64_t largest_;
   std::vector<entry> variables_;
   std::vector<operation> operators_;
+  std::vector<block_entry> blocks_{{-1, 0}};
+  int block_ = 0;
   std::vector<int> feeds_, fetches_;
   std::set<std::string> names_;
   std::int64_t symbols_ = 0;

@@ -30,19 +30,28 @@ class onnx_import_node : public onnx_node_attributes {
  public:
   using extents = std::vector<std::int64_t>;
 
-  /// `version` is that of the node's domain. `read_tensor` returns the elements of an attribute.
+  /// Imports a graph into the current block of the program and returns its outputs.
+  using graph_function = std::function<std::vector<onnx_imported>(
+      const onnx_graph_message&, const std::vector<onnx_imported>& inputs)>;
+
+  /// `version` is that of the node's domain. `read_tensor` returns the elements of an attribute,
+  /// `import_graph` imports the graph of an attribute.
   onnx_import_node(onnx_import& to, const onnx_node_message& message, std::int64_t version,
                    std::vector<onnx_imported> inputs,
-                   std::function<tensor(const onnx_tensor_message&)> read_tensor)
+                   std::function<tensor(const onnx_tensor_message&)> read_tensor,
+                   graph_function import_graph = {})
       : onnx_node_attributes(message),
         to_(to),
         version_(version),
         inputs_(std::move(inputs)),
         outputs_(message.outputs.size()),
-        read_tensor_(std::move(read_tensor)) {}
+        read_tensor_(std::move(read_tensor)),
+        import_graph_(std::move(import_graph)) {}
 
   /// Returns the version of the operator set to which the node belongs.
   std::int64_t version() const { return version_; }
+  /// Returns the program to which the node belongs, for nodes that add blocks.
+  onnx_import& program() { return to_; }
   /// Returns the values of the outputs, for the import.
   std::vector<onnx_imported>& results() { return outputs_; }
 
@@ -61,6 +70,21 @@ class onnx_import_node : public onnx_node_attributes {
     const onnx_attribute_message* a = message().attribute(name);
     if (a == nullptr || a->tensor == nullptr) return std::nullopt;
     return read_tensor_(*a->tensor);
+  }
+  /// Returns the graph of an attribute.
+  const onnx_graph_message& graph(const char* name) const {
+    const onnx_attribute_message* a = message().attribute(name);
+    if (a == nullptr || a->graph == nullptr)
+      fail(std::string("expected a graph in attribute '") + name + "', found none");
+    return *a->graph;
+  }
+  /// Imports a graph of an attribute into the current block and returns its outputs.
+  std::vector<onnx_imported> import_graph(const onnx_graph_message& graph,
+                                          const std::vector<onnx_imported>& inputs) {
+    if (graph.inputs.size() != inputs.size())
+      fail(text("expected a graph with ")
+           << inputs.size() << " inputs, found " << graph.inputs.size());
+    return import_graph_(graph, inputs);
   }
   /// Returns the element type that an attribute states by TensorProto.DataType.
   dtype type_attribute(std::string_view name, int otherwise) const {
@@ -709,6 +733,7 @@ class onnx_import_node : public onnx_node_attributes {
   std::int64_t version_;
   std::vector<onnx_imported> inputs_, outputs_;
   std::function<tensor(const onnx_tensor_message&)> read_tensor_;
+  graph_function import_graph_;
 };
 
 /// Adds the operators of one node to a program.

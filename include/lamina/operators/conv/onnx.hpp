@@ -11,6 +11,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
+#include <lamina/operators/elementwise/onnx_quantize.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
@@ -44,9 +45,9 @@ inline void lower_conv_transpose(onnx_operator& op) {
   op.out("Output", "ConvTranspose", inputs, window);
 }
 
-/// Conv of one to three sides.
-inline void raise_conv(onnx_import_node& n) {
-  onnx_imported x = n.in(0), filter = n.in(1);
+/// Returns the convolution of one to three sides; the bias may be absent.
+inline onnx_imported convolution(onnx_import_node& n, onnx_imported x, onnx_imported filter,
+                                 const onnx_imported& bias) {
   n.require_rank(x, 3, 5);
   if (filter.rank() != x.rank()) n.fail("expected X and W with the same number of dimensions");
   std::vector<std::int64_t> kernel;
@@ -67,14 +68,53 @@ inline void raise_conv(onnx_import_node& n) {
   std::vector<std::int64_t> dims{x.dims[0], n.extent(filter, 0)};
   for (const std::int64_t d : windows_along(n, x, w)) dims.push_back(d);
   const onnx_imported y = n.make(x.rank() == 5 ? "conv3d" : "conv2d",
-                                 {{"Input", x}, {"Filter", filter}, {"Bias", n.optional(2)}},
+                                 {{"Input", x}, {"Filter", filter}, {"Bias", bias}},
                                  {{"strides", w.strides},
                                   {"paddings", w.before},
                                   {"dilations", w.dilations},
                                   {"groups", static_cast<int>(groups)}},
                                  x.type, dims, "Output");
-  n.out(is_signal ? n.squeeze(y, {2}) : y);
+  return is_signal ? n.squeeze(y, {2}) : y;
 }
+
+/// Returns one number for each channel, of a list, with dimensions that broadcast against results
+/// with `sides` sides.
+inline onnx_imported for_channels(onnx_import_node& n, const onnx_imported& value, int sides) {
+  if (!value.has_value() || value.rank() == 0) return value;
+  std::vector<std::int64_t> after;
+  for (int d = 1; d <= sides; ++d) after.push_back(d);
+  return n.unsqueeze(value, after);
+}
+/// Returns the convolution of integers without their zero points, in int32. The filter may have a
+/// zero point for each result channel.
+inline onnx_imported integer_convolution(onnx_import_node& n, const onnx_imported& x,
+                                         const onnx_imported& x_zero, const onnx_imported& filter,
+                                         const onnx_imported& filter_zero) {
+  n.require_rank(x, 3, 5);
+  if (filter.rank() != x.rank()) n.fail("expected X and W with the same number of dimensions");
+  std::int64_t depth = 1;
+  for (int d = 1; d < filter.rank(); ++d) depth *= n.extent(filter, d);
+  const onnx_imported x_one =
+      x_zero.has_value() && x_zero.rank() > 0 ? n.reshape(x_zero, {}, {1}) : x_zero;
+  return exact_product(
+      n, without_zero_point(n, x, x_one, false),
+      without_zero_point(n, filter, for_channels(n, filter_zero, filter.rank() - 1), false), depth,
+      [&](const onnx_imported& a, const onnx_imported& b) { return convolution(n, a, b, {}); });
+}
+/// y = saturate(round((x * w + bias) * x_scale * w_scale / y_scale) + y_zero_point), with the
+/// convolution of the numbers without their zero points.
+inline void raise_quantised_conv(onnx_import_node& n) {
+  onnx_imported sum = integer_convolution(n, n.in(0), n.in(2), n.in(3), n.in(5));
+  const int sides = n.in(0).rank() - 2;
+  if (n.has(8)) sum = n.add(sum, for_channels(n, n.cast(n.in(8), dtype::int32), sides));
+  const onnx_imported scale =
+      n.div(n.mul(n.reshape(n.in(1), {}, {1}), for_channels(n, n.in(4), sides)),
+            n.reshape(n.in(6), {}, {1}));
+  const onnx_imported zero_point = n.in(7);
+  n.out(saturated(n, n.mul(n.cast(sum, scale.type), scale), n.reshape(zero_point, {}, {1}),
+                  range_of_quantised(n, zero_point)));
+}
+
 /// ConvTranspose of one or two sides. Paddings that differ cut the whole result.
 inline void raise_conv_transpose(onnx_import_node& n) {
   onnx_imported x = n.in(0), filter = n.in(1);
@@ -146,7 +186,12 @@ inline void raise_conv_transpose(onnx_import_node& n) {
 }
 
 inline void add_image(onnx_operators& to) {
-  to.add_node("Conv", raise_conv);
+  to.add_node("Conv",
+              [](onnx_import_node& n) { n.out(convolution(n, n.in(0), n.in(1), n.optional(2))); });
+  to.add_node("ConvInteger", [](onnx_import_node& n) {
+    n.out(integer_convolution(n, n.in(0), n.optional(2), n.in(1), n.optional(3)));
+  });
+  to.add_node("QLinearConv", raise_quantised_conv);
   to.add_node("ConvTranspose", raise_conv_transpose);
   for (const char* type : {"conv2d", "depthwise_conv2d", "conv3d"}) to.add(type, lower_conv);
   to.add("conv2d_transpose", lower_conv_transpose);

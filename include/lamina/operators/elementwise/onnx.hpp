@@ -16,12 +16,15 @@
 #include <lamina/io/onnx/onnx_fold.hpp>
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/elementwise/onnx_quantize.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void raise_cast(onnx_import_node& n) {
   const bool like = n.type() == "CastLike";
-  n.out(n.cast(n.in(0), like ? n.in(1).type : n.type_attribute("to", 1)));
+  onnx_imported made = n.cast(n.in(0), like ? n.in(1).type : n.type_attribute("to", 1));
+  made.stored = like ? n.in(1).stored : static_cast<int>(n.integer("to", 1));
+  n.out(std::move(made));
 }
 
 inline void add_elementwise_assign(onnx_operators& to) {
@@ -228,13 +231,7 @@ inline void add_elementwise_sum(onnx_operators& to) {
 }
 
 /// Round: halves to the even neighbour.
-inline void raise_round(onnx_import_node& n) {
-  const onnx_imported& x = n.in(0);
-  const onnx_imported part = n.sub(x, n.unary("floor", x));
-  const onnx_imported is_half = n.binary("equal", part, n.number(0.5, x.type), dtype::boolean);
-  const onnx_imported even = n.affine(n.unary("round", n.affine(x, 0.5, 0)), 2, 0);
-  n.out(n.where(is_half, even, n.unary("round", x)));
-}
+inline void raise_round(onnx_import_node& n) { n.out(rounded_to_even(n, n.in(0))); }
 /// Hyperbolic functions: cosh x = (e^x + e^-x) / 2 and sinh x = tanh x cosh x.
 inline void raise_hyperbolic(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
@@ -242,8 +239,46 @@ inline void raise_hyperbolic(onnx_import_node& n) {
   const onnx_imported cosh = n.affine(sum, 0.5, 0);
   n.out(n.type() == "Cosh" ? cosh : n.mul(n.unary("tanh", x), cosh));
 }
+/// log(1 + u) without loss of digits near 0: log(w) * u / (w - 1) with w = 1 + u, and u if w is 1
+/// or infinite.
+inline onnx_imported log_of_more(onnx_import_node& n, const onnx_imported& u) {
+  const onnx_imported w = n.affine(u, 1, 1), one = n.number(1, u.type);
+  const onnx_imported infinity = n.number(std::numeric_limits<double>::infinity(), u.type);
+  const onnx_imported is_u =
+      n.binary("logical_or", n.binary("equal", w, one, dtype::boolean),
+               n.binary("equal", w, infinity, dtype::boolean), dtype::boolean);
+  const onnx_imported divisor = n.where(is_u, one, n.affine(w, 1, -1));
+  return n.where(is_u, u, n.div(n.mul(n.unary("log", w), u), divisor));
+}
+/// asinh x = sign(x) log(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))), acosh x = log(1 + t +
+/// sqrt(2 t + t^2)) with t = x - 1, and atanh x = log(1 + 2 x / (1 - x)) / 2.
+inline void raise_inverse_hyperbolic(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  if (n.type() == "Atanh") {
+    const onnx_imported size = n.unary("abs", x);
+    const onnx_imported u = n.div(n.affine(size, 2, 0), n.affine(size, -1, 1));
+    return n.out(n.mul(n.unary("sign", x), n.affine(log_of_more(n, u), 0.5, 0)));
+  }
+  if (n.type() == "Acosh") {
+    const onnx_imported t = n.affine(x, 1, -1);
+    const onnx_imported root =
+        n.mul(n.unary("sqrt", t), n.unary("sqrt", n.affine(t, 1, 2)));  // x^2 would overflow
+    return n.out(log_of_more(n, n.add(t, root)));
+  }
+  // Above 1e9, where x^2 could overflow, asinh x = log(2 x) to the last digit.
+  const onnx_imported size = n.unary("abs", x);
+  const onnx_imported is_large =
+      n.binary("greater_than", size, n.number(1e9, x.type), dtype::boolean);
+  const onnx_imported near_zero = n.binary("elementwise_min", size, n.number(1e9, x.type));
+  const onnx_imported square = n.unary("square", near_zero);
+  const onnx_imported rest = n.div(square, n.affine(n.unary("sqrt", n.affine(square, 1, 1)), 1, 1));
+  const onnx_imported large = n.affine(n.unary("log", size), 1, std::numbers::ln2);
+  n.out(
+      n.mul(n.unary("sign", x), n.where(is_large, large, log_of_more(n, n.add(near_zero, rest)))));
+}
 
 inline void add_elementwise_unary(onnx_operators& to) {
+  for (const char* node : {"Asinh", "Acosh", "Atanh"}) to.add_node(node, raise_inverse_hyperbolic);
   to.add_node("Round", raise_round);
   to.add_node("Cosh", raise_hyperbolic);
   to.add_node("Sinh", raise_hyperbolic);

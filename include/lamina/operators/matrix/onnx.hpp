@@ -13,6 +13,7 @@
 
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/elementwise/onnx_quantize.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
@@ -211,7 +212,32 @@ inline void raise_gemm(onnx_import_node& n) {
   n.out(sum);
 }
 
+/// Returns the product of integers without their zero points, in int32.
+inline onnx_imported integer_matmul(onnx_import_node& n, const onnx_imported& a,
+                                    const onnx_imported& a_zero, const onnx_imported& b,
+                                    const onnx_imported& b_zero) {
+  if (a.rank() == 0) n.fail("expected matrices, found a scalar");
+  return exact_product(
+      n, without_zero_point(n, a, a_zero, true), without_zero_point(n, b, b_zero, false),
+      a.dims.back(),
+      [&](const onnx_imported& x, const onnx_imported& y) { return n.matmul(x, y); });
+}
+/// y = saturate(round(a * b * a_scale * b_scale / y_scale) + y_zero_point), with the product of the
+/// numbers without their zero points.
+inline void raise_quantised_matmul(onnx_import_node& n) {
+  const onnx_imported product =
+      n.cast(integer_matmul(n, n.in(0), n.in(2), n.in(3), n.in(5)), n.in(1).type);
+  onnx_imported a_scale = n.in(1);
+  if (a_scale.rank() == 1 && a_scale.dims[0] != 1) a_scale = n.unsqueeze(a_scale, {1});
+  const onnx_imported scale = n.div(n.mul(a_scale, n.in(4)), n.in(6));
+  n.out(saturated(n, n.mul(product, scale), n.in(7), range_of_quantised(n, n.in(7))));
+}
+
 inline void add_matrix_matmul(onnx_operators& to) {
+  to.add_node("MatMulInteger", [](onnx_import_node& n) {
+    n.out(integer_matmul(n, n.in(0), n.optional(2), n.in(1), n.optional(3)));
+  });
+  to.add_node("QLinearMatMul", raise_quantised_matmul);
   to.add_node("MatMul", [](onnx_import_node& n) { n.out(n.matmul(n.in(0), n.in(1))); });
   to.add_node("Gemm", raise_gemm);
   to.add_node("Attention", raise_attention);

@@ -86,6 +86,35 @@ inline onnx_imported pooled(onnx_import_node& n, const onnx_imported& x, const r
                  {"ceil_mode", rounded_up}},
                 x.type, dims);
 }
+/// Returns the last element of a window along side d, counted from the first element of X.
+inline std::int64_t end_of_windows(const raised_window& w, const std::vector<std::int64_t>& out,
+                                   std::size_t d) {
+  return (out[d] - 1) * w.strides[d] + (w.kernel[d] - 1) * w.dilations[d] + 1;
+}
+inline bool is_dilated(const raised_window& w) {
+  return std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; });
+}
+/// Returns X, which has its padding already, with the elements of dilated windows next to each
+/// other. The windows are then `packed_window`s.
+inline onnx_imported packed(onnx_import_node& n, onnx_imported x, const raised_window& w,
+                            const std::vector<std::int64_t>& out) {
+  for (std::size_t d = 0; d < out.size() && is_dilated(w); ++d) {
+    n.require_size({out[d], w.kernel[d]});
+    std::vector<std::int64_t> index;
+    for (std::int64_t o = 0; o < out[d]; ++o)
+      for (std::int64_t k = 0; k < w.kernel[d]; ++k)
+        index.push_back(o * w.strides[d] + k * w.dilations[d]);
+    x = n.gather(x, n.constant_list(index), static_cast<std::int64_t>(2 + d));
+  }
+  return x;
+}
+inline raised_window packed_window(raised_window w) {
+  if (is_dilated(w)) w.strides = w.kernel;
+  w.dilations.assign(w.kernel.size(), 1);
+  w.before.assign(w.kernel.size(), 0);
+  w.after = w.before;
+  return w;
+}
 /// MaxPool and AveragePool of one to three sides. Where the operators of lamina lack a kind of
 /// padding, X gets it before: of -infinity for a maximum. A mean is then the quotient of two means,
 /// of X and of the weights, which are 1 for each element that counts.
@@ -98,8 +127,6 @@ inline void raise_pool(onnx_import_node& n) {
   const dtype type = x.type;
   if (!is_floating(type)) x = n.cast(x, dtype::float64);
   if (is_signal) x = as_image(n, x, w);
-  for (const std::int64_t d : w.dilations)
-    if (d != 1) n.fail("expected dilations of 1, found others");
   const std::vector<std::int64_t> out = windows_along(n, x, w, rounded_up);
   const bool counts_padding = n.flag("count_include_pad");
   // Windows that are rounded up end outside of the image and its padding.
@@ -113,13 +140,13 @@ inline void raise_pool(onnx_import_node& n) {
       beyond.push_back(0);
       continue;
     }
-    const std::int64_t end = (out[d] - 1) * w.strides[d] + w.kernel[d];
+    const std::int64_t end = end_of_windows(w, out, d);
     beyond.push_back(std::max<std::int64_t>(
         0, end - n.extent(x, static_cast<std::int64_t>(2 + d)) - w.before[d] - w.after[d]));
     is_beyond = is_beyond || beyond.back() > 0;
   }
   onnx_imported y;
-  if (w.is_symmetric() && !is_beyond) {
+  if (w.is_symmetric() && !is_beyond && !is_dilated(w)) {
     bool windows_overlap_padding =
         false;  // a padding as wide as a window leaves windows without elements
     for (std::size_t d = 0; d < out.size(); ++d)
@@ -140,15 +167,11 @@ inline void raise_pool(onnx_import_node& n) {
       ones = n.pad(n.pad(n.filled(1, x.type, ones_dims), before, after, counts_padding ? 1 : 0),
                    none, last, 0);
     for (std::size_t d = 0; d < after.size(); ++d) after[d] += last[d];
-    w.before.assign(w.before.size(), 0);
-    w.after = w.before;
-    if (is_mean) {
-      y = n.div(pooled(n, n.pad(x, before, after, 0), w, out, "avg", false, false),
-                pooled(n, ones, w, out, "avg", false, false));
-    } else {
-      const double lowest = -std::numeric_limits<double>::infinity();
-      y = pooled(n, n.pad(x, before, after, lowest), w, out, "max", false, false);
-    }
+    const double outside = is_mean ? 0 : -std::numeric_limits<double>::infinity();
+    const raised_window inner = packed_window(w);
+    x = packed(n, n.pad(x, before, after, outside), w, out);
+    y = pooled(n, x, inner, out, is_mean ? "avg" : "max", false, false);
+    if (is_mean) y = n.div(y, pooled(n, packed(n, ones, w, out), inner, out, "avg", false, false));
   }
   if (is_signal) y = n.squeeze(y, {2});
   n.out(n.cast(y, type));
@@ -160,13 +183,11 @@ inline void raise_lp_pool(onnx_import_node& n) {
   raised_window w = raised_window_of(n, x, n.integers("kernel_shape"));
   const bool is_signal = x.rank() == 3, rounded_up = n.flag("ceil_mode");
   if (is_signal) x = as_image(n, x, w);
-  for (const std::int64_t d : w.dilations)
-    if (d != 1) n.fail("expected dilations of 1, found others");
   const std::vector<std::int64_t> out = windows_along(n, x, w, rounded_up);
   double count = 1;
   for (std::size_t d = 0; d < out.size(); ++d) {
     count *= static_cast<double>(w.kernel[d]);
-    const std::int64_t end = (out[d] - 1) * w.strides[d] + w.kernel[d];
+    const std::int64_t end = end_of_windows(w, out, d);
     const std::int64_t have =
         n.extent(x, static_cast<std::int64_t>(2 + d)) + w.before[d] + w.after[d];
     w.after[d] += (std::max<std::int64_t>)(0, end - have);
@@ -174,8 +195,9 @@ inline void raise_lp_pool(onnx_import_node& n) {
   const double p = static_cast<double>(n.integer("p", 2));
   onnx_imported power =
       p == 2 ? n.unary("square", x) : n.unary("pow", n.unary("abs", x), {{"factor", p}});
-  power = padded(n, power, w, 0);
-  const onnx_imported sum = n.affine(pooled(n, power, w, out, "avg", false, false), count, 0);
+  power = packed(n, padded(n, power, w, 0), w, out);
+  const onnx_imported sum =
+      n.affine(pooled(n, power, packed_window(w), out, "avg", false, false), count, 0);
   onnx_imported y = p == 2 ? n.unary("sqrt", sum) : n.unary("pow", sum, {{"factor", 1 / p}});
   if (is_signal) y = n.squeeze(y, {2});
   n.out(y);

@@ -109,8 +109,19 @@ void tensor_array_to_tensor_forward(call_context<Real>& ctx) {
   const variable_desc& desc = ctx.output_desc("Out");
   tensor_shape shape = ctx.output_shape("Out");
   const std::size_t axis = ctx.axis("axis", shape.size());
+  const lod_tensor* any = nullptr;
   for (const lod_tensor& part : from)
-    if (part.has_value() && axis > 0) shape[0] = part.shape()[0];
+    if (part.has_value()) any = &part;
+  if (any != nullptr && axis > 0) shape[0] = any->shape()[0];
+  // In a program from a file, the number of slots and the extents of the values may be unknown.
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (!ctx.is_unknown("Out", d)) continue;
+    const std::size_t of_part = d > axis ? d - 1 : d;
+    if (d == axis)
+      shape[d] = from.size();
+    else
+      shape[d] = any != nullptr && of_part < any->rank() ? any->shape()[of_part] : 0;
+  }
   const axis_extents e(shape, axis);
   lod sequences;
   const tensor zero = tensor::zeros(is_floating(desc.type) ? dtype_of<Real> : desc.type, shape);
@@ -121,6 +132,10 @@ void tensor_array_to_tensor_forward(call_context<Real>& ctx) {
       xt::xarray<T> storage;
       const xt::xarray<T>& part = values_as(from[t], storage);
       sequences = from[t].lod();
+      if (part.size() != e.outer * e.inner)
+        ctx.fail("expected values of " + std::to_string(e.outer * e.inner) +
+                 " elements in array '" + ctx.input_name("X") + "', found " +
+                 std::to_string(part.size()) + " at index " + std::to_string(t));
       for (std::size_t i = 0; i < part.size(); ++i)
         out.flat((i / e.inner * e.steps + t) * e.inner + i % e.inner) = part.flat(i);
     }
