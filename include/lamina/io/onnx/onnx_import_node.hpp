@@ -40,7 +40,7 @@ class onnx_import_node : public onnx_node_attributes {
                    std::vector<onnx_imported> inputs,
                    std::function<tensor(const onnx_tensor_message&)> read_tensor,
                    graph_function import_graph = {})
-      : onnx_node_attributes(message),
+      : onnx_node_attributes(message, to.file()),
         to_(to),
         version_(version),
         inputs_(std::move(inputs)),
@@ -55,14 +55,6 @@ class onnx_import_node : public onnx_node_attributes {
   /// Returns the values of the outputs, for the import.
   std::vector<onnx_imported>& results() { return outputs_; }
 
-  /// Throws format_error that names the file, the node, its operator and the reason.
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw format_error(
-        to_.file(), message().offset,
-        "node '" + message().label() + "' of operator " + message().type + ": " + reason);
-  }
-  [[noreturn]] void fail(const text& reason) const { fail(std::string(reason)); }
-
   // -- attributes -------------------------------------------------------------------------------
 
   /// Returns the tensor of an attribute.
@@ -71,13 +63,6 @@ class onnx_import_node : public onnx_node_attributes {
     if (a == nullptr || a->tensor == nullptr) return std::nullopt;
     return read_tensor_(*a->tensor);
   }
-  /// Returns the graph of an attribute.
-  const onnx_graph_message& graph(const char* name) const {
-    const onnx_attribute_message* a = message().attribute(name);
-    if (a == nullptr || a->graph == nullptr)
-      fail(std::string("expected a graph in attribute '") + name + "', found none");
-    return *a->graph;
-  }
   /// Imports a graph of an attribute into the current block and returns its outputs.
   std::vector<onnx_imported> import_graph(const onnx_graph_message& graph,
                                           const std::vector<onnx_imported>& inputs) {
@@ -85,16 +70,6 @@ class onnx_import_node : public onnx_node_attributes {
       fail(text("expected a graph with ")
            << inputs.size() << " inputs, found " << graph.inputs.size());
     return import_graph_(graph, inputs);
-  }
-  /// Returns the element type that an attribute states by TensorProto.DataType.
-  dtype type_attribute(std::string_view name, int otherwise) const {
-    const std::int64_t number = integer(name, otherwise);
-    const std::optional<dtype> found =
-        number < 0 || number > 1000 ? std::nullopt : dtype_of_onnx(static_cast<int>(number));
-    if (!found)
-      fail(text("expected numbers as element type in attribute '")
-           << name << "', found data_type " << number);
-    return *found;
   }
 
   // -- inputs -----------------------------------------------------------------------------------
@@ -149,21 +124,6 @@ class onnx_import_node : public onnx_node_attributes {
     if (has_attribute(attribute)) return integers(attribute);
     if (!has(i)) return std::nullopt;
     return list(i, std::string(attribute).c_str());
-  }
-  /// Returns a dimension of a value as a number from 0 to rank - 1, or to `rank` if `ends`.
-  std::int64_t axis(std::int64_t given, int rank, bool ends = false) const {
-    const std::int64_t n = rank + (ends ? 1 : 0);
-    if (given < -n || given >= n)
-      fail(text("expected an axis from ") << -n << " to " << n - 1 << ", found " << given);
-    return given < 0 ? given + n : given;
-  }
-  /// Returns the axes as sorted numbers without a sign.
-  extents axes_of(extents given, int rank) const {
-    for (std::int64_t& a : given) a = axis(a, rank);
-    std::sort(given.begin(), given.end());
-    if (std::adjacent_find(given.begin(), given.end()) != given.end())
-      fail(text("expected axes that differ, found ").list(given));
-    return given;
   }
   /// Returns a dimension that must be known.
   std::int64_t extent(const onnx_imported& value, std::int64_t d) const {
