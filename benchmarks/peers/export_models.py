@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports the models of the rows I1 to I10 from PyTorch to FOLDER/NAME/model.onnx.
+"""Exports the models of rows I1 to I10 of benchmarks/run from PyTorch to FOLDER/NAME/model.onnx.
 
 usage: export_models.py FOLDER NAME...
 
 The parameters are random numbers of a seed, the batch is 1, and all dimensions are known. The
-inputs are next to the model: INPUT.npy. A model that is there already is kept.
+input is beside the model, in x.npy. A model that is there already is kept.
 """
 import contextlib
 import io
@@ -92,13 +92,12 @@ def export(folder, name):
             nn.init.uniform_(module.running_var, 0.5, 1.5)
     x = feed()
     folder.mkdir(parents=True, exist_ok=True)
-    name = "tokens" if x.dtype == torch.int64 else "x"
-    numpy.save(folder / f"{name}.npy", x.numpy())
+    numpy.save(folder / "x.npy", x.numpy())
     part = folder / "part.onnx"
     logging.disable(logging.CRITICAL)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        torch.onnx.export(net, (x,), part, input_names=[name], output_names=["result"],
+        torch.onnx.export(net, (x,), part, input_names=["x"], output_names=["result"],
                           opset_version=20, dynamo=True, external_data=False)
     part.rename(folder / "model.onnx")
 

@@ -7,10 +7,13 @@
 // The Python package has the shared library, but no header. The functions of the library are in a
 // table whose order never changes, so this program calls the eight functions that it needs by their
 // positions in the table.
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,10 +48,12 @@ class runtime {
     call<7>(environment_, model.c_str(), options, &made);
     return made;
   }
-  handle tensor(std::vector<float>& data, const std::vector<std::int64_t>& shape) const {
+  template <class T>
+  handle tensor(std::vector<T>& data, const std::vector<std::int64_t>& shape) const {
     handle made = nullptr;
-    call<49>(memory_, static_cast<void*>(data.data()), data.size() * sizeof(float), shape.data(),
-             shape.size(), 1 /* float */, &made);
+    constexpr int type = std::is_same_v<T, float> ? 1 /* float */ : 7 /* int64 */;
+    call<49>(memory_, static_cast<void*>(data.data()), data.size() * sizeof(T), shape.data(),
+             shape.size(), type, &made);
     return made;
   }
   void run(handle session, const std::vector<const char*>& input, const std::vector<handle>& in,
@@ -77,6 +82,37 @@ struct value {
   std::vector<float> data;
   handle of;
 };
+
+/// Makes the job of a model that PyTorch exported: its input is x, of floats or of tokens.
+workload::maker exported(const runtime& r, std::vector<std::int64_t> result) {
+  return [&r, result](const std::filesystem::path& folder, int threads) {
+    struct state {
+      peer::array x;
+      std::vector<float> y;
+      handle session, in, out;
+    };
+    auto s = std::make_shared<state>();
+    s->x = peer::read_npy(folder / "x.npy");
+    std::size_t size = 1;
+    for (const std::int64_t n : result) size *= static_cast<std::size_t>(n);
+    s->y.resize(size);
+    s->session = r.session((folder / "model.onnx").string(), threads);
+    s->in = s->x.integers.empty() ? r.tensor(s->x.floats, s->x.shape)
+                                  : r.tensor(s->x.integers, s->x.shape);
+    s->out = r.tensor(s->y, result);
+    const auto run = [s, &r](int n) {
+      std::vector<handle> out{s->out};
+      for (int i = 0; i < n; ++i) r.run(s->session, {"x"}, {s->in}, {"result"}, out);
+    };
+    return workload::job{[run, s] {
+                           run(1);
+                           return std::vector<float>(
+                               s->y.begin(),
+                               s->y.begin() + std::min<std::ptrdiff_t>(std::ssize(s->y), 4096));
+                         },
+                         run};
+  };
+}
 
 workload::maker infer(const runtime& r, const char* input, std::vector<std::int64_t> result) {
   return [&r, input, result](const std::filesystem::path& folder, int threads) {
@@ -138,18 +174,19 @@ workload::maker lstm_step(const runtime& r, std::int64_t width) {
 int main(int count, char** argument) try {
   if (count != 4) return 2;
   const runtime r(argument[1]);
-  return workload::serve(argument[2], std::stoi(argument[3]),
-                         {{"W1f", infer(r, "image", {64, 10})},
-                          {"W1b", infer(r, "image", {1, 10})},
-                          {"B1", infer(r, "image", {1, 10})},
-                          {"W2i", infer(r, "image", {64, 10})},
-                          {"W2i1", infer(r, "image", {1, 10})},
-                          {"W5h8", lstm_step(r, 8)},
-                          {"W5h16", lstm_step(r, 16)},
-                          {"W5h32", lstm_step(r, 32)},
-                          {"W5h64", lstm_step(r, 64)},
-                          {"W7i", infer(r, "image", {32, 10})},
-                          {"W8i", infer(r, "x", {8, 64, 256})}});
+  return workload::serve(
+      argument[2], std::stoi(argument[3]),
+      {{"W1f", infer(r, "image", {64, 10})}, {"W1b", infer(r, "image", {1, 10})},
+       {"B1", infer(r, "image", {1, 10})},   {"W2i", infer(r, "image", {64, 10})},
+       {"W2i1", infer(r, "image", {1, 10})}, {"W5h8", lstm_step(r, 8)},
+       {"W5h16", lstm_step(r, 16)},          {"W5h32", lstm_step(r, 32)},
+       {"W5h64", lstm_step(r, 64)},          {"W7i", infer(r, "image", {32, 10})},
+       {"W8i", infer(r, "x", {8, 64, 256})}, {"I1", exported(r, {1, 10})},
+       {"I2", exported(r, {1, 1})},          {"I3", exported(r, {1, 1})},
+       {"I4", exported(r, {1, 1000})},       {"I5", exported(r, {1, 1000})},
+       {"I6", exported(r, {1, 1000})},       {"I7", exported(r, {1, 1000})},
+       {"I8", exported(r, {1, 1000})},       {"I9", exported(r, {1, 1000})},
+       {"I10", exported(r, {1, 64, 384})}});
 } catch (const std::exception& e) {
   std::cerr << e.what() << '\n';
   return 1;

@@ -23,10 +23,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Replaces each product of rows with a matrix of parameters, together with the bias that is added
-/// to it, by the operators of an fc. Weights that ONNX stores with one row per result are
-/// transposed: an fc has one column per result. Also copies outputs whose names layer::record would
-/// not keep, and moves large constants to the parameters.
+/// Replaces each product with a matrix of parameters, together with the bias that is added to it,
+/// by the operators of an fc. Weights that ONNX stores with one row per result are transposed: an
+/// fc has one column per result. Also copies outputs whose names layer::record would not keep, and
+/// moves large constants to the parameters.
 class onnx_layers {
  public:
   onnx_layers(program_message program, scope& values)
@@ -41,6 +41,7 @@ class onnx_layers {
     }
     if (made_.blocks.size() != 1) return std::move(made_);
     std::vector<operator_message>& all = made_.blocks[0].operators;
+    find_weights(all);
     for (std::size_t k = 0; k < all.size(); ++k)
       if (becomes_mul(all[k])) add_bias(all, k);
     name_outputs(all);
@@ -51,16 +52,30 @@ class onnx_layers {
  private:
   using extents = std::vector<std::int64_t>;
 
+  // Finds the parameters that are only the second operand of products, all with or all without
+  // the transpose, as the recurrent weights of the steps of an LSTM are. Transposes the former.
+  void find_weights(const std::vector<operator_message>& all) {
+    std::map<std::string, int> plain, turned;
+    for (const operator_message& op : all)
+      if (is_product(op)) ++(flag(op, "transpose_Y") ? turned : plain)[op.input("Y").at(0)];
+    for (const auto& [name, count] : plain)
+      if (is_matrix(name) && count == reads_[name]) weights_.insert(name);
+    for (const auto& [name, count] : turned) {
+      if (!is_matrix(name) || count != reads_[name]) continue;
+      weights_.insert(name);
+      transpose(name);
+    }
+  }
+  bool is_product(const operator_message& op) const {
+    return op.type == "matmul" && !flag(op, "transpose_X") && op.attribute("alpha") == nullptr &&
+           variables_.at(op.input("X").at(0))->dims.size() >= 2;
+  }
   bool becomes_mul(operator_message& op) {
-    if (op.type != "matmul" || flag(op, "transpose_X") || op.attribute("alpha") != nullptr)
-      return false;
-    const std::string x = op.input("X").at(0), y = op.input("Y").at(0);
-    const extents& of_x = variables_.at(x)->dims;
-    if (of_x.size() < 2 || of_x[0] != -1 || !is_own(y, 2)) return false;
-    if (flag(op, "transpose_Y")) transpose(y);
+    if (!is_product(op) || weights_.count(op.input("Y").at(0)) == 0) return false;
+    const std::size_t rank = variables_.at(op.input("X").at(0))->dims.size();
     op.type = "mul";
     op.attributes.clear();
-    op.attributes.push_back(onnx_set("x_num_col_dims", static_cast<int>(of_x.size()) - 1));
+    op.attributes.push_back(onnx_set("x_num_col_dims", static_cast<int>(rank) - 1));
     return true;
   }
   // Moves the addition of a bias to the product at k, and names both like the result.
@@ -71,7 +86,7 @@ class onnx_layers {
     for (std::size_t i = k + 1; i < all.size(); ++i) {
       operator_message& op = all[i];
       if (op.type == "fetch" || op.input("X") != std::vector{product}) continue;
-      if (op.type != "elementwise_add" || !is_own(op.input("Y").at(0), 1)) return;
+      if (op.type != "elementwise_add" || !is_parameter(op.input("Y").at(0), 1)) return;
       const attribute_message* given = op.attribute("axis");
       if (given != nullptr && given->integer != axis && given->integer != -1) return;
       std::erase_if(op.attributes, [](const attribute_message& a) { return a.name == "axis"; });
@@ -159,11 +174,10 @@ class onnx_layers {
     for (variable_message& v : made) made_.blocks[0].variables.push_back(std::move(v));
     variables_.clear();  // the addresses have changed
   }
-  // Whether a variable is a parameter of this rank that one operator reads.
-  bool is_own(const std::string& name, std::size_t rank) {
+  bool is_matrix(const std::string& name) const { return is_parameter(name, 2); }
+  bool is_parameter(const std::string& name, std::size_t rank) const {
     const variable_message& v = *variables_.at(name);
-    return v.is_parameter && v.dims.size() == rank && reads_[name] == 1 &&
-           values_.find(name) != nullptr;
+    return v.is_parameter && v.dims.size() == rank && values_.find(name) != nullptr;
   }
   void transpose(const std::string& name) {
     tensor& value = values_.var(name);
@@ -190,6 +204,7 @@ class onnx_layers {
   scope& values_;
   std::map<std::string, variable_message*> variables_{};
   std::map<std::string, int> reads_{};
+  std::set<std::string> weights_{};
 };
 
 }}}  // namespace lamina::detail

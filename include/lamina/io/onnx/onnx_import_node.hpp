@@ -287,8 +287,8 @@ class onnx_import_node : public onnx_node_attributes {
         if (shape[d] < 0 && shape[d] == x.dims[d]) shape[d] = 0;
       if (std::count_if(shape.begin(), shape.end(), [](std::int64_t d) { return d < 0; }) > 1)
         inputs.emplace_back("Shape", list_of(dims));
-      shape = without_symbols(shape);
     }
+    shape = without_symbols(shape);
     if (shape.empty()) shape.push_back(1);
     return make("reshape2", inputs, {{"shape", shape}}, x.type, dims);
   }

@@ -242,10 +242,12 @@ class einsum_import {
   // them has one label.
   onnx_imported reshaped(const onnx_imported& x, const std::vector<std::int64_t>& dims,
                          bool one_each) {
-    if (std::count(dims.begin(), dims.end(), -1) <= 1) return n.reshape(x, dims, dims);
-    if (x.dims != dims && !one_each)
+    const auto unknown = [](std::int64_t d) { return d < 0; };
+    if (std::count_if(dims.begin(), dims.end(), unknown) <= 1) return n.reshape(x, dims, dims);
+    const bool is_open = std::find(dims.begin(), dims.end(), unknown_extent) != dims.end();
+    if (is_open && x.dims != dims && !one_each)
       n.fail("expected dimensions that are known before a run where a product of '" + equation_ +
-             "' joins several of them, found " + std::string(text().list(x.dims)));
+             "' joins several of them, found " + std::string(text().list(without_symbols(x.dims))));
     return n.reshape(x, dims);
   }
 

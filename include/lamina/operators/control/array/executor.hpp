@@ -102,12 +102,24 @@ void tensor_to_tensor_array_forward(call_context<Real>& ctx) {
   });
 }
 
+/// Returns the recorded shape of the result. In a program from a file, any dimension may be
+/// unknown; then it is 0 here.
+template <class Real>
+tensor_shape stacked_shape(const call_context<Real>& ctx) {
+  const std::vector<int> recorded = ctx.recorded_dims("Out");
+  tensor_shape shape;
+  for (const int d : recorded) shape.push_back(d < 0 ? 0 : static_cast<std::size_t>(d));
+  for (std::size_t d = 1; d < recorded.size(); ++d)
+    if (recorded[d] < 0) return shape;
+  return ctx.output_shape("Out");
+}
+
 template <class Real>
 void tensor_array_to_tensor_forward(call_context<Real>& ctx) {
   if (!ctx.flag("use_stack")) ctx.fail("expected use_stack, found that parts are to be joined");
   const std::vector<lod_tensor>& from = ctx.array_of("X");
   const variable_desc& desc = ctx.output_desc("Out");
-  tensor_shape shape = ctx.output_shape("Out");
+  tensor_shape shape = stacked_shape(ctx);
   const std::size_t axis = ctx.axis("axis", shape.size());
   const lod_tensor* any = nullptr;
   for (const lod_tensor& part : from)
