@@ -126,3 +126,21 @@ TEST_CASE("import onnx: extents of symbolic dimensions; errors change no file") 
   lamina::import_onnx(at + ".onnx", header, options);
   CHECK_THAT(lamina::read_file(header), Contains("layer::data<\"x\", float, 5>(main)"));
 }
+
+TEST_CASE("import onnx: dimensions that an input determines are refused, and no file is written") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";
+  onnx_models::model m(model_bytes::value("x", {2, 3}), {model_bytes::value("y", {-1})});
+  lamina::onnx_value shape = model_bytes::value("shape", {1});
+  shape.type = lamina::dtype::int64;
+  m.graph.inputs.push_back(std::move(shape));
+  m.node("Reshape", {"x", "shape"}, {"y"});
+  lamina::write_file(at, m.bytes());
+  CHECK_THROWS_WITH(lamina::import_onnx(at, header),
+                    Contains("expected dimensions of 'y' that are known before a run, found [-1] "
+                             "(operator 'reshape2')"));
+  lamina::onnx_import_options options;
+  options.load.fixed = {{"shape", lamina::tensor({1}, std::vector<std::int64_t>{6})}};
+  lamina::import_onnx(at, header, options);
+  CHECK_THAT(lamina::read_file(header), Contains("layer::reshape<6>"));
+}

@@ -97,7 +97,8 @@ def run_batch(folder, number, cases):
         why = results.get(str(case_folder), "the program ended")
         for k, expected in enumerate(wanted if why == "ran" else []):
             file = case_folder / "native" / f"{k}.npy"
-            what = difference(np.load(file), expected, c.rtol, c.atol, names[k]) \
+            what = difference(np.load(file), expected, c.rtol, c.atol, c.of_largest,
+                              names[k]) \
                 if file.is_file() else f"output {names[k]}: none"
             if what:
                 why = what
