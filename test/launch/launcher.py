@@ -410,8 +410,8 @@ def by_mpirun(program, here, mpi, own):
     expect_shown(here / "shown", 3, own, variables, mpi)
     # What a dry run prints does the same.
     line = run([program, "--dry-run", *arguments], env=env, errors="surrogateescape").stdout
-    # Not as standard input: mpirun would inherit the pipe and pass it on, and dies by SIGPIPE if the
-    # process that it feeds has ended.
+    # Not as standard input: mpirun would inherit the pipe and pass it on, and dies by SIGPIPE if
+    # the process that it feeds has ended.
     done = run(["sh", "-c", line], env=env, stdin=subprocess.DEVNULL, errors="surrogateescape")
     expect(done.returncode == 0, f"{mpi}: {line} {done}")
     expect_shown(here / "shown", 3, own, variables, f"{mpi}, as printed")
