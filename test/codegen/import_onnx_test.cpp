@@ -144,3 +144,17 @@ TEST_CASE("import onnx: dimensions that an input determines are refused, and no 
   lamina::import_onnx(at, header, options);
   CHECK_THAT(lamina::read_file(header), Contains("layer::reshape<6>"));
 }
+
+TEST_CASE("import onnx: one number that is added to all columns is not the bias of an fc") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";
+  onnx_models::model m(model_bytes::value("x", {-1, 4}), {model_bytes::value("y", {-1, 3})});
+  m.weight("w", {4, 3}).weight("b", {1});
+  m.node("MatMul", {"x", "w"}, {"product"}).node("Add", {"product", "b"}, {"y"});
+  lamina::write_file(at, m.bytes());
+  lamina::onnx_import_options options;
+  options.load.simplify = lamina::simplify_options::none();  // would write the sum as a scale
+  lamina::import_onnx(at, header, options);
+  CHECK_THAT(lamina::read_file(header),
+             Contains("layer::fc<3>(x") && Contains(".bias = false") && Contains("elementwise_add"));
+}

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -42,20 +43,21 @@ inline inference_model simplified_copy(const inference_model& read) {
   return {loaded_program(std::move(made), read.program.source()), std::move(values)};
 }
 
-/// Whether native_source writes the value of a variable into the program: it is a persistable
-/// variable that is not a parameter, and no operator writes it.
-inline bool is_written_constant(const loaded_program& program, const std::string& name) {
-  const variable_message* const v = program.find(name);
-  if (v == nullptr || !v->persistable || v->is_parameter) return false;
+/// Returns the names of the constants that native_source writes into the program: persistable
+/// variables that are not parameters and that no operator writes.
+inline std::set<std::string> written_constants(const loaded_program& program) {
   bool told = false;  // only some files mark parameters
-  for (const block_message& b : program.message().blocks) {
-    for (const variable_message& other : b.variables) told = told || other.is_parameter;
+  for (const block_message& b : program.message().blocks)
+    for (const variable_message& v : b.variables) told = told || v.is_parameter;
+  std::set<std::string> names;
+  for (const block_message& b : program.message().blocks)
+    for (const variable_message& v : b.variables)
+      if (v.persistable && !v.is_parameter && (told || !is_floating(v.type))) names.insert(v.name);
+  for (const block_message& b : program.message().blocks)
     for (const operator_message& op : b.operators)
       for (const slot_message& s : op.outputs)
-        for (const std::string& made : s.arguments)
-          if (made == name) return false;
-  }
-  return told || !is_floating(v->type);
+        for (const std::string& name : s.arguments) names.erase(name);
+  return names;
 }
 
 }  // namespace detail
@@ -85,9 +87,9 @@ inline void import_model(const inference_model& read, const file_path& header,
   if (detail::fluid_updates::are_in(read.program.message())) {
     detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);
   } else {
+    const std::set<std::string> constants = detail::written_constants(read.program);
     for (const std::string& name : read.variables->names())
-      if (!detail::is_written_constant(read.program, name))
-        own.var(name) = read.variables->get(name);
+      if (constants.count(name) == 0) own.var(name) = read.variables->get(name);
   }
   written_file text_file(header.string());
   const auto require = [&](bool done) {

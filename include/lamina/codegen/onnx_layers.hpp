@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,7 +87,9 @@ class onnx_layers {
     for (std::size_t i = k + 1; i < all.size(); ++i) {
       operator_message& op = all[i];
       if (op.type == "fetch" || op.input("X") != std::vector{product}) continue;
-      if (op.type != "elementwise_add" || !is_parameter(op.input("Y").at(0), 1)) return;
+      if (op.type != "elementwise_add" || !is_parameter(op.input("Y").at(0), 1) ||
+          variables_.at(op.input("Y").at(0))->dims[0] != variables_.at(product)->dims.back())
+        return;
       const attribute_message* given = op.attribute("axis");
       if (given != nullptr && given->integer != axis && given->integer != -1) return;
       std::erase_if(op.attributes, [](const attribute_message& a) { return a.name == "axis"; });
@@ -181,13 +184,8 @@ class onnx_layers {
   }
   void transpose(const std::string& name) {
     tensor& value = values_.var(name);
-    const std::size_t rows = value.shape()[0], columns = value.shape()[1];
-    value = value.visit([&](const auto& from) {
-      auto to = from;
-      to.resize({columns, rows});
-      for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t c = 0; c < columns; ++c)
-          to.data()[c * rows + r] = from.data()[r * columns + c];
+    value = value.visit([](const auto& from) {
+      std::decay_t<decltype(from)> to = xt::transpose(from);
       return tensor(std::move(to));
     });
     std::reverse(variables_.at(name)->dims.begin(), variables_.at(name)->dims.end());

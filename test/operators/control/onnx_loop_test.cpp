@@ -98,6 +98,27 @@ TEST_CASE("onnx_loop: a carried value may grow") {
   CHECK(found[0].shape() == tensor_shape{4, 2});
 }
 
+TEST_CASE("onnx_loop: a dimension that a loop changes has no symbol from before the loop") {
+  model m({value("x", {-1}), whole("n")}, {any("zeros"), any("y")});
+  graph_of body({whole("i"), truth("c"), any("a")}, {any("c"), any("b")});
+  body.node("Concat", {"a", "x"}, {"b"}, {{"axis", 0}});
+  m.node("Loop", {"n", "", "x"}, {"y"}, {{"body", body.graph}}).node("Shape", {"y"}, {"shape"});
+  m.node("ConstantOfShape", {"shape"}, {"zeros"});
+  const auto found = m.run({{"x", floats({1}, {5})}, {"n", one(std::int64_t{3})}});
+  CHECK(found[0].shape() == tensor_shape{4});
+  CHECK(found[1].shape() == tensor_shape{4});
+}
+
+TEST_CASE("onnx_loop: a dimension of the body is not computed outside of it") {
+  model m({value("x", {-1}), whole("n")}, {any("zeros")});
+  graph_of body({whole("i"), truth("c")}, {any("c"), any("part")});
+  body.node("Concat", {"x", "x"}, {"part"}, {{"axis", 0}});
+  m.node("Loop", {"n", ""}, {"all"}, {{"body", body.graph}}).node("Shape", {"all"}, {"shape"});
+  m.node("ConstantOfShape", {"shape"}, {"zeros"});
+  const auto found = m.run({{"x", floats({1}, {5})}, {"n", one(std::int64_t{3})}});
+  CHECK(found[0].shape() == tensor_shape{3, 2});
+}
+
 TEST_CASE("onnx_loop: loops in loops, and values of all graphs around them") {
   model m({value("x", {2}), whole("n"), whole("k")}, {any("y"), any("all")});
   graph_of inner({whole("j"), truth("d"), any("s")}, {any("d"), any("t"), any("part")});

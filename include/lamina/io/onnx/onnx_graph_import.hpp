@@ -126,7 +126,7 @@ class onnx_graph_import {
           if (read.insert(f).second) open.push_back(&f->nodes);
           continue;
         }
-        // Of the branches of an If, only the imported ones must be known.
+        // Only the imported branches of an If must be known.
         for (const onnx_attribute_message& a : node.attributes)
           if (a.graph != nullptr && node.type != "If") open.push_back(&a.graph->nodes);
         if (is_constant(node) || operators_.find_node(node.domain, node.type) != nullptr) continue;

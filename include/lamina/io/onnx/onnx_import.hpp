@@ -59,12 +59,16 @@ struct onnx_imported {
   std::shared_ptr<const tensor> constant{};
   /// The TensorProto.DataType that an input, a constant or a Cast states; 0 for other values.
   int stored = 0;
-  /// Of a list of integers or truth values that is known in part: the elements, with symbols for
-  /// the others.
+  /// The elements of a list of integers or truth values that is known in part, with symbols for the
+  /// others.
   std::shared_ptr<const std::vector<std::int64_t>> extents{};
 
   bool has_value() const { return variable >= 0 || constant != nullptr; }
   int rank() const { return static_cast<int>(dims.size()); }
+  /// Returns the dimensions for messages; unknown ones are -1.
+  std::string dims_text() const {
+    return std::string(text().list(without_symbols(dims)));
+  }
   /// Whether all dimensions are known.
   bool is_static() const {
     for (const std::int64_t d : dims)
@@ -198,6 +202,15 @@ class onnx_import {
   }
   /// Returns the source of a symbol.
   const symbol_source& source_of(std::int64_t symbol) const { return sources_.at(symbol); }
+  /// Returns dimensions of a value of an inner block for a value of the current block: symbols whose
+  /// sources the current block cannot read become unknown.
+  std::vector<std::int64_t> visible(std::vector<std::int64_t> dims) const {
+    for (std::int64_t& d : dims)
+      if (is_symbol(d) &&
+          !is_inside(block_, variables_[index(source_of(d).value.variable)].block))
+        d = unknown_extent;
+    return dims;
+  }
   /// Gives each unknown dimension of a value a symbol.
   void name_dims(onnx_imported& value) {
     for (std::size_t d = 0; d < value.dims.size(); ++d)

@@ -112,7 +112,7 @@ class onnx_import_node : public onnx_node_attributes {
     }
     if (is_floating(v.type) || v.rank() > 1 || (v.rank() == 1 && v.dims[0] < 0))
       fail(text("expected ") << what << " as a list of known length, found " << name_of(v.type)
-                             << " of dimensions " << text().list(without_symbols(v.dims)));
+                             << " of dimensions " << v.dims_text());
     const std::int64_t count = v.rank() == 0 ? 1 : v.dims[0];
     if (count > 64) fail(text("expected at most 64 ") << what << ", found " << count);
     extents made;
@@ -130,13 +130,13 @@ class onnx_import_node : public onnx_node_attributes {
     const std::int64_t found = value.dims[static_cast<std::size_t>(axis(d, value.rank()))];
     if (found < 0)
       fail(text("expected dimension ") << d << " to be known before a run, found dimensions "
-                                       << text().list(without_symbols(value.dims)));
+                                       << value.dims_text());
     return found;
   }
   void require_rank(const onnx_imported& value, int least, int most) const {
     if (value.rank() < least || value.rank() > most)
       fail(text("expected an input of ") << least << " to " << most << " dimensions, found "
-                                         << text().list(without_symbols(value.dims)));
+                                         << value.dims_text());
   }
 
   // -- outputs ----------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class onnx_import_node : public onnx_node_attributes {
   onnx_imported constant_list(const extents& values) const {
     return onnx_import::constant(tensor({values.size()}, values));
   }
-  /// Returns equal elements. With dimensions that are known only at run time, they are no constant.
+  /// Returns equal elements. With dimensions that are known only at run time, they are not a constant.
   onnx_imported filled(double value, dtype type, const extents& dims) {
     to_.require_size(dims, message().offset);
     if (!is_known(dims)) {
@@ -269,8 +269,8 @@ class onnx_import_node : public onnx_node_attributes {
     if (dims == x.dims) return x;
     if (x.constant == nullptr && x.is_static() && is_known(dims) &&
         size_of_dims(dims) != size_of_dims(x.dims))
-      fail(text("expected the elements of dimensions ").list(without_symbols(x.dims))
-           << ", found dimensions " << text().list(dims));
+      fail(text("expected the elements of dimensions ")
+           << x.dims_text() << ", found dimensions " << text().list(dims));
     if (x.constant != nullptr && is_known(dims)) {
       const tensor_shape to(dims.begin(), dims.end());
       if (size_of(to) != x.constant->size())
@@ -333,8 +333,8 @@ class onnx_import_node : public onnx_node_attributes {
   onnx_imported broadcast_to(onnx_imported x, const extents& dims) {
     if (x.dims == dims) return x;
     if (x.dims.size() > dims.size())
-      fail(text("expected a value that is broadcast to dimensions ").list(dims)
-           << ", found dimensions " << text().list(without_symbols(x.dims)));
+      fail(text("expected a value that is broadcast to dimensions ").list(without_symbols(dims))
+           << ", found dimensions " << x.dims_text());
     const std::size_t more = dims.size() - x.dims.size();
     if (more > 0) {
       extents front(more);
@@ -354,7 +354,7 @@ class onnx_import_node : public onnx_node_attributes {
       }
       if (x.dims[d] > 1)
         fail(text("expected a value that is broadcast to dimensions ").list(without_symbols(dims))
-             << ", found dimensions " << text().list(without_symbols(x.dims)));
+             << ", found dimensions " << x.dims_text());
       times[d] = dims[d];
       repeats = true;
     }
@@ -642,8 +642,8 @@ class onnx_import_node : public onnx_node_attributes {
                        in_y = y.rank() == 1 ? y.dims[0] : last(y, !turn_y);
     if (in_x >= 0 && in_y >= 0 && in_x != in_y)
       fail(text("expected matrices that fit, found dimensions ")
-           << text().list(without_symbols(x.dims)) << " and "
-           << text().list(without_symbols(y.dims)));
+           << x.dims_text() << " and "
+           << y.dims_text());
     if (std::find(dims.begin(), dims.end(), 0) != dims.end() || in_x == 0)
       return filled(0, x.type, dims);
     const dtype type = x.type;

@@ -56,7 +56,7 @@ inline raised_window raised_window_of(const onnx_import_node& n, const onnx_impo
   const std::size_t sides = kernel.size();
   if (x.dims.size() != sides + 2)
     n.fail(text("expected an image of ")
-           << sides << " sides, found dimensions " << text().list(x.dims));
+           << sides << " sides, found dimensions " << x.dims_text());
   const auto each = [&](const char* name, std::int64_t otherwise, std::size_t count) {
     std::vector<std::int64_t> all = n.integers(name);
     if (all.empty()) all.assign(count, otherwise);
@@ -120,7 +120,7 @@ inline std::vector<std::int64_t> windows_along(const onnx_import_node& n, const 
     // A window that would begin in the padding at the end does not count.
     if (rounded_up && (out - 1) * s >= in + w.before[d]) --out;
     if (out < 1)
-      n.fail(text("expected windows that fit into the image, found dimensions ").list(x.dims));
+      n.fail("expected windows that fit into the image, found dimensions " + x.dims_text());
     all.push_back(out);
   }
   return all;

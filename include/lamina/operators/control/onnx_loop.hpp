@@ -111,7 +111,7 @@ class loop_import {
     for (const std::int64_t d : value.dims) size = d == 1 ? size : d < 0 ? size : 0;
     if (value.type != type || size != 1)
       n.fail(text("expected ") << what << " as one " << name_of(type) << ", found "
-                               << name_of(value.type) << " " << text().list(value.dims));
+                               << name_of(value.type) << " " << value.dims_text());
   }
 
   iteration run_body(const onnx_imported& step, const std::vector<onnx_imported>& carried) {
@@ -127,9 +127,9 @@ class loop_import {
       if (next->type != before.type || !same_rank(*next, before))
         n.fail(text("expected that value ")
                << i << ", which the loop carries, keeps its type and its number of dimensions, "
-               << name_of(before.type) << " " << text().list(before.dims)
+               << name_of(before.type) << " " << before.dims_text()
                << "; found that the body returns " << name_of(next->type) << " "
-               << text().list(next->dims));
+               << next->dims_text());
       results.carried.push_back(*next);
     }
     results.parts.assign(next, made.end());
@@ -201,7 +201,7 @@ class loop_import {
       for (std::size_t d = 0; d < part.dims.size(); ++d)
         if (part.dims[d] >= 0 && parts[0].dims[d] >= 0 && part.dims[d] != parts[0].dims[d])
           n.fail(text("expected values of the same dimensions in all iterations, found ")
-                 << text().list(parts[0].dims) << " and " << text().list(part.dims)
+                 << parts[0].dims_text() << " and " << part.dims_text()
                  << ", with a dimension for the iteration");
     if (stacked[k].reverse) std::reverse(parts.begin(), parts.end());
     return n.concat(parts, axis);
@@ -285,7 +285,7 @@ class loop_import {
       if (!n.wants(carried.size() + k)) continue;
       const onnx_imported& part = made.parts[k];
       const std::int64_t axis = axis_of(k, part);
-      extents all = part.dims;
+      extents all = program.visible(part.dims);
       // With a condition, fewer iterations than `trips` may run.
       const bool all_run =
           trips.constant != nullptr && is_true(condition) && is_true(made.condition);
@@ -307,13 +307,13 @@ class loop_import {
     return always ? below : n.binary("logical_and", below, holds, dtype::boolean);
   }
 
-  // Whether results of the body have other dimensions than its inputs, of which those are then
-  // unknown.
+  // Whether results of the body have other dimensions than its inputs; these dimensions of the
+  // inputs then become unknown. A symbol would say that all iterations have the same number.
   static bool widened(const std::vector<onnx_imported>& results, std::vector<extents>& dims) {
     bool any = false;
     for (std::size_t i = 0; i < results.size(); ++i)
       for (std::size_t d = 0; d < dims[i].size() && d < results[i].dims.size(); ++d)
-        if (dims[i][d] >= 0 && results[i].dims[d] != dims[i][d]) {
+        if (dims[i][d] != unknown_extent && results[i].dims[d] != dims[i][d]) {
           dims[i][d] = unknown_extent;
           any = true;
         }
@@ -372,7 +372,7 @@ inline void raise_scan(onnx_import_node& n) {
     const onnx_imported& x = n.in(carried + k);
     n.require_rank(x, 1, 16);
     lists.push_back(n.transpose(x, n.moved(x.rank(), n.axis(axes[k], x.rank()), 0)));
-    // Of lists with different numbers of elements, the known ones must agree.
+    // All known numbers of elements must agree.
     const onnx_imported extent = extent_of(n, lists.back(), 0);
     if (loop.trips.constant != nullptr && extent.constant != nullptr &&
         lists.back().dims[0] != loop.trips.constant->cast<std::int64_t>().flat(0))
@@ -424,7 +424,7 @@ inline void raise_if(onnx_import_node& n) {
   }
   for (const std::int64_t d : condition.dims)
     if (d != 1 && d >= 0)
-      n.fail(text("expected a condition of one element, found dimensions ").list(condition.dims));
+      n.fail("expected a condition of one element, found dimensions " + condition.dims_text());
   onnx_import& program = n.program();
   const std::uint64_t offset = n.message().offset;
   std::vector<onnx_imported> of_branch[2];
@@ -450,8 +450,8 @@ inline void raise_if(onnx_import_node& n) {
     if (no.type != yes.type || (std::max)(no.rank(), 1) != (std::max)(yes.rank(), 1))
       n.fail(text("expected branches whose output ")
              << i << " has one type and number of dimensions, found " << name_of(yes.type) << " "
-             << text().list(yes.dims) << " and " << name_of(no.type) << " "
-             << text().list(no.dims));
+             << yes.dims_text() << " and " << name_of(no.type) << " "
+             << no.dims_text());
     std::vector<std::int64_t> dims = yes.dims;
     for (std::size_t d = 0; d < dims.size() && d < no.dims.size(); ++d)
       if (dims[d] != no.dims[d]) dims[d] = unknown_extent;

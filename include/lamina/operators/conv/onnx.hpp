@@ -63,7 +63,7 @@ inline onnx_imported convolution(onnx_import_node& n, onnx_imported x, onnx_impo
       n.extent(filter, 0) % groups != 0)
     n.fail(text("expected filters for ")
            << n.extent(x, 1) << " channels in " << groups << " groups, found dimensions "
-           << text().list(filter.dims));
+           << filter.dims_text());
   if (!w.is_symmetric()) x = padded(n, x, w, 0);
   std::vector<std::int64_t> dims{x.dims[0], n.extent(filter, 0)};
   for (const std::int64_t d : windows_along(n, x, w)) dims.push_back(d);
@@ -165,7 +165,7 @@ inline void raise_conv_transpose(onnx_import_node& n) {
   const std::int64_t groups = n.integer("group", 1);
   if (groups < 1 || n.extent(x, 1) != n.extent(filter, 0) || n.extent(x, 1) % groups != 0)
     n.fail(text("expected filters for ")
-           << n.extent(x, 1) << " channels, found dimensions " << text().list(filter.dims));
+           << n.extent(x, 1) << " channels, found dimensions " << filter.dims_text());
   const std::int64_t channels = n.extent(filter, 1) * groups;
   const std::vector<std::int64_t> none(whole.size(), 0);
   onnx_imported y = n.make("conv2d_transpose", {{"Input", x}, {"Filter", filter}},

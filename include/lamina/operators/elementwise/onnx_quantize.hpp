@@ -88,7 +88,7 @@ inline onnx_imported for_elements(onnx_import_node& n, const onnx_imported& valu
     if (value.rank() != 1 || (x.dims[at] >= 0 && value.dims[0] >= 0 && value.dims[0] != x.dims[at]))
       n.fail(text("expected a scale and a zero point for each of ")
              << x.dims[at] << " indices of axis " << axis << ", found dimensions "
-             << text().list(value.dims));
+             << value.dims_text());
     std::vector<std::int64_t> after;
     for (std::int64_t d = axis + 1; d < x.rank(); ++d)
       after.push_back(static_cast<std::int64_t>(after.size()) + 1);
@@ -99,7 +99,7 @@ inline onnx_imported for_elements(onnx_import_node& n, const onnx_imported& valu
   if (block > 0) wanted[at] = size / block + (size % block != 0 ? 1 : 0);
   if (block < 0 || value.rank() != x.rank() || n.extent(value, axis) != wanted[at])
     n.fail(text("expected a scale and a zero point for each block, of dimensions ")
-           << text().list(wanted) << ", found " << text().list(value.dims));
+           << text().list(wanted) << ", found " << value.dims_text());
   n.require_size({size});
   std::vector<std::int64_t> blocks;
   for (std::int64_t i = 0; i < size; ++i) blocks.push_back(i / block);

@@ -111,7 +111,7 @@ class einsum_import {
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) fail_equation();
   }
 
-  // Of two dimensions with one label, keeps the elements whose indices are equal. Returns false if
+  // If two dimensions have one label, keeps the elements whose indices are equal. Returns false if
   // all labels differ.
   bool take_diagonal(term& t) {
     for (std::size_t i = 0; i < t.labels.size(); ++i)
@@ -119,8 +119,8 @@ class einsum_import {
         if (t.labels[i] != t.labels[j]) continue;
         const std::int64_t size = n.extent(t.value, static_cast<std::int64_t>(i));
         if (n.extent(t.value, static_cast<std::int64_t>(j)) != size)
-          n.fail(text("expected dimensions of one extent for a letter that repeats, found ")
-                     .list(t.value.dims));
+          n.fail("expected dimensions of one extent for a letter that repeats, found " +
+                 t.value.dims_text());
         n.require_size({size, size});
         std::vector<std::int64_t> order, dims, index;
         labels_list labels;
@@ -212,7 +212,7 @@ class einsum_import {
       const std::int64_t other = extent(y, label);
       if (size >= 0 && other >= 0 && size != other)
         n.fail(text("expected one extent for each letter, found dimensions ")
-               << text().list(x.value.dims) << " and " << text().list(y.value.dims)
+               << x.value.dims_text() << " and " << y.value.dims_text()
                << " in equation '" << equation_ << "'");
       if (is_needed(label, next))
         add(batch, label, (std::max)(size, other), b);
@@ -247,7 +247,7 @@ class einsum_import {
     const bool is_open = std::find(dims.begin(), dims.end(), unknown_extent) != dims.end();
     if (is_open && x.dims != dims && !one_each)
       n.fail("expected dimensions that are known before a run where a product of '" + equation_ +
-             "' joins several of them, found " + std::string(text().list(without_symbols(x.dims))));
+             "' joins several of them, found " + std::string(x.dims_text()));
     return n.reshape(x, dims);
   }
 

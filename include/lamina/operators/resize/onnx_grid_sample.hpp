@@ -29,7 +29,7 @@ class grid_sample_import {
     const int sides = x.rank() - 2;
     if (grid.rank() != x.rank() || n.extent(grid, -1) != sides)
       n.fail(text("expected a grid of ") << x.rank() << " dimensions, the last one of " << sides
-                                         << ", found " << text().list(grid.dims));
+                                         << ", found " << grid.dims_text());
     mode_ = n.string("mode", "linear");
     padding_ = n.string("padding_mode", "zeros");
     if (mode_ == "bilinear") mode_ = "linear";
@@ -183,7 +183,7 @@ inline void raise_affine_grid(onnx_import_node& n) {
   const std::int64_t sides = static_cast<std::int64_t>(size.size()) - 2;
   if (sides < 1 || sides > 3 || n.extent(theta, 1) != sides || n.extent(theta, 2) != sides + 1)
     n.fail(text("expected theta [N, sides, sides + 1] for a size of 1 to 3 sides, found ")
-           << text().list(theta.dims) << " and size " << text().list(size));
+           << theta.dims_text() << " and size " << text().list(size));
   std::vector<std::int64_t> dims(size.begin() + 2, size.end());
   std::int64_t places = 1;
   for (const std::int64_t d : dims) {

@@ -93,7 +93,7 @@ inline void raise_concat(onnx_import_node& n) {
     if (v.rank() != n.in(0).rank())
       n.fail(text("expected inputs with the same number of dimensions, found ")
              << text().list(without_symbols(n.in(0).dims)) << " and "
-             << text().list(without_symbols(v.dims)));
+             << v.dims_text());
     if (v.dims != std::vector<std::int64_t>{0}) parts.push_back(v);
     any_known = any_known || extents_of(v).has_value();
     all_counted = all_counted && v.rank() == 1 && v.is_static() && v.dims[0] <= 64;
@@ -508,7 +508,7 @@ inline void raise_reshape(onnx_import_node& n) {
     if (wanted[d] == 0 && !literal) {
       if (d >= x.dims.size())
         n.fail(text("expected dimension ")
-               << d << " of X to copy, found dimensions " << text().list(without_symbols(x.dims)));
+               << d << " of X to copy, found dimensions " << x.dims_text());
       dims[d] = x.dims[d];
     } else if (is_symbol(wanted[d])) {
       if (!is_not_negative(wanted[d])) dims[d] = unknown_extent;  // a number that may be -1
