@@ -155,6 +155,6 @@ TEST_CASE("import onnx: one number that is added to all columns is not the bias 
   lamina::onnx_import_options options;
   options.load.simplify = lamina::simplify_options::none();  // would write the sum as a scale
   lamina::import_onnx(at, header, options);
-  CHECK_THAT(lamina::read_file(header),
-             Contains("layer::fc<3>(x") && Contains(".bias = false") && Contains("elementwise_add"));
+  CHECK_THAT(lamina::read_file(header), Contains("layer::fc<3>(x") && Contains(".bias = false") &&
+                                            Contains("elementwise_add"));
 }

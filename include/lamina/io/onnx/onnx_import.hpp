@@ -48,6 +48,13 @@ inline std::vector<std::int64_t> without_symbols(std::vector<std::int64_t> numbe
   return numbers;
 }
 
+/// Returns the product of dimensions that are known.
+inline double size_of_dims(const std::vector<std::int64_t>& dims) {
+  double n = 1;
+  for (const std::int64_t d : dims) n *= static_cast<double>(d);
+  return n;
+}
+
 /// A value of an ONNX graph during its import: a variable of the program, a constant, or nothing
 /// for an input that a node omits.
 struct onnx_imported {
@@ -66,9 +73,7 @@ struct onnx_imported {
   bool has_value() const { return variable >= 0 || constant != nullptr; }
   int rank() const { return static_cast<int>(dims.size()); }
   /// Returns the dimensions for messages; unknown ones are -1.
-  std::string dims_text() const {
-    return std::string(text().list(without_symbols(dims)));
-  }
+  std::string dims_text() const { return std::string(text().list(without_symbols(dims))); }
   /// Whether all dimensions are known.
   bool is_static() const {
     for (const std::int64_t d : dims)
@@ -202,12 +207,11 @@ class onnx_import {
   }
   /// Returns the source of a symbol.
   const symbol_source& source_of(std::int64_t symbol) const { return sources_.at(symbol); }
-  /// Returns dimensions of a value of an inner block for a value of the current block: symbols whose
-  /// sources the current block cannot read become unknown.
+  /// Returns dimensions of a value of an inner block for a value of the current block: symbols
+  /// whose sources the current block cannot read become unknown.
   std::vector<std::int64_t> visible(std::vector<std::int64_t> dims) const {
     for (std::int64_t& d : dims)
-      if (is_symbol(d) &&
-          !is_inside(block_, variables_[index(source_of(d).value.variable)].block))
+      if (is_symbol(d) && !is_inside(block_, variables_[index(source_of(d).value.variable)].block))
         d = unknown_extent;
     return dims;
   }

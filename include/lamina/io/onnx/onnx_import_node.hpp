@@ -129,14 +129,14 @@ class onnx_import_node : public onnx_node_attributes {
   std::int64_t extent(const onnx_imported& value, std::int64_t d) const {
     const std::int64_t found = value.dims[static_cast<std::size_t>(axis(d, value.rank()))];
     if (found < 0)
-      fail(text("expected dimension ") << d << " to be known before a run, found dimensions "
-                                       << value.dims_text());
+      fail(text("expected dimension ")
+           << d << " to be known before a run, found dimensions " << value.dims_text());
     return found;
   }
   void require_rank(const onnx_imported& value, int least, int most) const {
     if (value.rank() < least || value.rank() > most)
-      fail(text("expected an input of ") << least << " to " << most << " dimensions, found "
-                                         << value.dims_text());
+      fail(text("expected an input of ")
+           << least << " to " << most << " dimensions, found " << value.dims_text());
   }
 
   // -- outputs ----------------------------------------------------------------------------------
@@ -186,7 +186,8 @@ class onnx_import_node : public onnx_node_attributes {
   onnx_imported constant_list(const extents& values) const {
     return onnx_import::constant(tensor({values.size()}, values));
   }
-  /// Returns equal elements. With dimensions that are known only at run time, they are not a constant.
+  /// Returns equal elements. With dimensions that are known only at run time, they are not a
+  /// constant.
   onnx_imported filled(double value, dtype type, const extents& dims) {
     to_.require_size(dims, message().offset);
     if (!is_known(dims)) {
@@ -251,6 +252,13 @@ class onnx_import_node : public onnx_node_attributes {
     onnx_imported made = list_of({number_or_symbol});
     made.dims.clear();  // the program gives a scalar the dimensions [1], too
     return made;
+  }
+
+  /// Returns the number of elements along a dimension of x as a scalar.
+  onnx_imported extent_of(const onnx_imported& x, std::int64_t d) {
+    const std::int64_t found = x.dims[static_cast<std::size_t>(d)];
+    if (found != unknown_extent) return scalar_of(found);
+    return squeeze(slice(shape_of(x), 0, d, d + 1), {0});
   }
 
   onnx_imported cast(const onnx_imported& x, dtype type) {
@@ -318,14 +326,6 @@ class onnx_import_node : public onnx_node_attributes {
     if (order == same) return x;
     for (const std::int64_t d : order) dims.push_back(x.dims[static_cast<std::size_t>(d)]);
     return make("transpose2", {{"X", x}}, {{"axis", order}}, x.type, dims);
-  }
-  /// Returns the order of dimensions that moves one of them to another place.
-  static extents moved(int rank, std::int64_t from, std::int64_t to) {
-    extents order(static_cast<std::size_t>(rank));
-    std::iota(order.begin(), order.end(), 0);
-    order.erase(order.begin() + from);
-    order.insert(order.begin() + to, from);
-    return order;
   }
 
   /// Returns x repeated to `dims`, whose last dimensions are those of x or where x has the
@@ -642,8 +642,7 @@ class onnx_import_node : public onnx_node_attributes {
                        in_y = y.rank() == 1 ? y.dims[0] : last(y, !turn_y);
     if (in_x >= 0 && in_y >= 0 && in_x != in_y)
       fail(text("expected matrices that fit, found dimensions ")
-           << x.dims_text() << " and "
-           << y.dims_text());
+           << x.dims_text() << " and " << y.dims_text());
     if (std::find(dims.begin(), dims.end(), 0) != dims.end() || in_x == 0)
       return filled(0, x.type, dims);
     const dtype type = x.type;
@@ -659,11 +658,6 @@ class onnx_import_node : public onnx_node_attributes {
  private:
   static bool has_unit_dims(const onnx_imported& x) {
     return std::find(x.dims.begin(), x.dims.end(), 1) != x.dims.end();
-  }
-  static double size_of_dims(const extents& dims) {
-    double n = 1;
-    for (const std::int64_t d : dims) n *= static_cast<double>(d);
-    return n;
   }
   onnx_imported reshape_by(const char* type, const onnx_imported& x, const extents& axes,
                            const extents& dims) {

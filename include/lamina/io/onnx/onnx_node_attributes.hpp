@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -99,6 +100,14 @@ class onnx_node_attributes {
     if (std::adjacent_find(given.begin(), given.end()) != given.end())
       fail(text("expected axes that differ, found ").list(given));
     return given;
+  }
+  /// Returns the order of dimensions that moves one of them to another place.
+  static extents moved(int rank, std::int64_t from, std::int64_t to) {
+    extents order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    order.erase(order.begin() + from);
+    order.insert(order.begin() + to, from);
+    return order;
   }
 
  private:

@@ -55,8 +55,7 @@ inline raised_window raised_window_of(const onnx_import_node& n, const onnx_impo
                                       bool transposed = false) {
   const std::size_t sides = kernel.size();
   if (x.dims.size() != sides + 2)
-    n.fail(text("expected an image of ")
-           << sides << " sides, found dimensions " << x.dims_text());
+    n.fail(text("expected an image of ") << sides << " sides, found dimensions " << x.dims_text());
   const auto each = [&](const char* name, std::int64_t otherwise, std::size_t count) {
     std::vector<std::int64_t> all = n.integers(name);
     if (all.empty()) all.assign(count, otherwise);

@@ -52,15 +52,6 @@ inline std::uint64_t weight_of(const onnx_graph_message& graph) {
   return weight;
 }
 
-/// Returns the number of elements along a dimension of x, an integer without dimensions; a constant
-/// if it is known.
-inline onnx_imported extent_of(onnx_import_node& n, const onnx_imported& x, std::int64_t axis) {
-  const std::int64_t known = x.dims[static_cast<std::size_t>(axis)];
-  if (known >= 0) return n.number(static_cast<double>(known), dtype::int64);
-  const onnx_imported all = n.make("shape", {{"Input", x}}, {}, dtype::int32, {x.rank()});
-  return n.squeeze(n.cast(n.slice(all, 0, axis, axis + 1), dtype::int64), {0});
-}
-
 /// Imports one loop.
 class loop_import {
  public:
@@ -373,7 +364,7 @@ inline void raise_scan(onnx_import_node& n) {
     n.require_rank(x, 1, 16);
     lists.push_back(n.transpose(x, n.moved(x.rank(), n.axis(axes[k], x.rank()), 0)));
     // All known numbers of elements must agree.
-    const onnx_imported extent = extent_of(n, lists.back(), 0);
+    const onnx_imported extent = n.extent_of(lists.back(), 0);
     if (loop.trips.constant != nullptr && extent.constant != nullptr &&
         lists.back().dims[0] != loop.trips.constant->cast<std::int64_t>().flat(0))
       n.fail(text("expected scanned values with ")
@@ -450,8 +441,7 @@ inline void raise_if(onnx_import_node& n) {
     if (no.type != yes.type || (std::max)(no.rank(), 1) != (std::max)(yes.rank(), 1))
       n.fail(text("expected branches whose output ")
              << i << " has one type and number of dimensions, found " << name_of(yes.type) << " "
-             << yes.dims_text() << " and " << name_of(no.type) << " "
-             << no.dims_text());
+             << yes.dims_text() << " and " << name_of(no.type) << " " << no.dims_text());
     std::vector<std::int64_t> dims = yes.dims;
     for (std::size_t d = 0; d < dims.size() && d < no.dims.size(); ++d)
       if (dims[d] != no.dims[d]) dims[d] = unknown_extent;

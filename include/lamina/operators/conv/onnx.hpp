@@ -61,9 +61,8 @@ inline onnx_imported convolution(onnx_import_node& n, onnx_imported x, onnx_impo
   const std::int64_t groups = n.integer("group", 1);
   if (groups < 1 || n.extent(x, 1) != n.extent(filter, 1) * groups ||
       n.extent(filter, 0) % groups != 0)
-    n.fail(text("expected filters for ")
-           << n.extent(x, 1) << " channels in " << groups << " groups, found dimensions "
-           << filter.dims_text());
+    n.fail(text("expected filters for ") << n.extent(x, 1) << " channels in " << groups
+                                         << " groups, found dimensions " << filter.dims_text());
   if (!w.is_symmetric()) x = padded(n, x, w, 0);
   std::vector<std::int64_t> dims{x.dims[0], n.extent(filter, 0)};
   for (const std::int64_t d : windows_along(n, x, w)) dims.push_back(d);

@@ -212,8 +212,8 @@ class einsum_import {
       const std::int64_t other = extent(y, label);
       if (size >= 0 && other >= 0 && size != other)
         n.fail(text("expected one extent for each letter, found dimensions ")
-               << x.value.dims_text() << " and " << y.value.dims_text()
-               << " in equation '" << equation_ << "'");
+               << x.value.dims_text() << " and " << y.value.dims_text() << " in equation '"
+               << equation_ << "'");
       if (is_needed(label, next))
         add(batch, label, (std::max)(size, other), b);
       else

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
-#include <lamina/operators/control/onnx_loop.hpp>
 #include <lamina/operators/elementwise/onnx_quantize.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
@@ -64,7 +63,7 @@ class grid_sample_import {
     // The first row of each sample.
     onnx_imported sample = n.make("range",
                                   {{"Start", n.number(0, dtype::int64)},
-                                   {"End", extent_of(n, grid, 0)},
+                                   {"End", n.extent_of(grid, 0)},
                                    {"Step", n.number(1, dtype::int64)}},
                                   {}, dtype::int64, {grid.dims[0]});
     std::vector<std::int64_t> first{grid.dims[0]};

@@ -92,8 +92,7 @@ inline void raise_concat(onnx_import_node& n) {
     const onnx_imported& v = n.in(i);
     if (v.rank() != n.in(0).rank())
       n.fail(text("expected inputs with the same number of dimensions, found ")
-             << text().list(without_symbols(n.in(0).dims)) << " and "
-             << v.dims_text());
+             << text().list(without_symbols(n.in(0).dims)) << " and " << v.dims_text());
     if (v.dims != std::vector<std::int64_t>{0}) parts.push_back(v);
     any_known = any_known || extents_of(v).has_value();
     all_counted = all_counted && v.rank() == 1 && v.is_static() && v.dims[0] <= 64;
