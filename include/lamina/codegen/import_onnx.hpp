@@ -61,7 +61,7 @@ inline void require_known_dims(const program_message& program, const std::string
 /// import_model does. A symbolic first dimension of inputs becomes rows, one per sample; so does a
 /// fixed one if all inputs have it and each row of the outputs depends on the same row of the
 /// inputs only. Otherwise inputs have no rows (layer::data_once), and the shapes of the file.
-/// Products of rows with matrices of parameters become fc, whose weights are transposed if ONNX
+/// Products with matrices of parameters become fc, whose weights are transposed if ONNX
 /// stores one row per result. Parameters of real numbers keep their names; integers and single
 /// numbers that are not parameters become constants of the program.
 /// Throws format_error as load_onnx and native_source do; then neither file is changed.
