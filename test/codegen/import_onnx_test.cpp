@@ -141,6 +141,10 @@ TEST_CASE("import onnx: dimensions that an input determines are refused, and no 
                              "(operator 'reshape2')"));
   lamina::onnx_import_options options;
   options.load.fixed = {{"shape", lamina::tensor({1}, std::vector<std::int64_t>{6})}};
+  options.load.dims = {{"seq", 3}};
+  CHECK_THROWS_WITH(lamina::import_onnx(at, header, options),
+                    Contains("no input has a symbolic dimension, found 'seq'"));
+  options.load.dims.clear();
   lamina::import_onnx(at, header, options);
   CHECK_THAT(lamina::read_file(header), Contains("layer::reshape<6>"));
 }

@@ -222,9 +222,10 @@ class onnx_graph_import {
     for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
     for (const auto& [name, extent] : extents_.by_name) {
       if (names.count(name) == 0)
-        throw error("lamina: " + to_.file() + ": expected a symbolic dimension of the inputs, " +
-                    (all.empty() ? "of which there are none" : "one of " + all) + ", found '" +
-                    name + "'");
+        throw error("lamina: " + to_.file() + ": " +
+                    (all.empty() ? "expected no extents, because no input has a symbolic dimension"
+                                 : "expected a symbolic dimension of the inputs, one of " + all) +
+                    ", found '" + name + "'");
       if (extent < 1)
         throw error(text("lamina: ") << to_.file() << ": expected a positive extent of dimension '"
                                      << name << "', found " << extent);
