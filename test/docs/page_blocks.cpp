@@ -42,11 +42,13 @@
 #include <lamina/inspect/program_text.hpp>
 #include <lamina/inspect/summary.hpp>
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/load_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/safetensors.hpp>
+#include <lamina/io/simplified.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/any_model.hpp>
 #include <lamina/model/bfloat16/bfloat16_machine.hpp>
@@ -389,6 +391,15 @@ void onnx() {
 void read_onnx() {
   lamina::tensor images;
 #include "interop_4.inc"
+}
+void simplified_onnx() {
+#include "interop_5.inc"
+}
+void simplified_program() {
+  lamina::executor executor;
+  lamina::scope values;
+  lamina::feed_map feed;
+#include "interop_6.inc"
 }
 }  // namespace interop
 
