@@ -37,19 +37,20 @@ constexpr int aligned_extent(const extents& x, const extents& to, int i) {
 
 template <extents To, int First, class V, int... Index>
 constexpr auto broadcast_inner(V x, std::integer_sequence<int, Index...>) {
-  constexpr extents from = whole_shape<V>;
-  // reshape counts without the rows, expand with them.
+  // nvcc does not let the lambda read a local constant. reshape counts without the rows, expand
+  // with them.
   const auto aligned = [x] {
-    if constexpr (from.rank == To.rank - First)
+    if constexpr (whole_shape<V>.rank == To.rank - First)
       return x;
     else
-      return reshape<aligned_extent(from, To, First + Index)...>(x);
+      return reshape<aligned_extent(whole_shape<V>, To, First + Index)...>(x);
   }();
-  constexpr bool equal = ((aligned_extent(from, To, First + Index) == To.at[First + Index]) && ...);
+  constexpr bool equal =
+      ((aligned_extent(whole_shape<V>, To, First + Index) == To.at[First + Index]) && ...);
   if constexpr (equal)
     return aligned;
   else
-    return expand<(aligned_extent(from, To, First + Index) == To.at[First + Index]
+    return expand<(aligned_extent(whole_shape<V>, To, First + Index) == To.at[First + Index]
                        ? 1
                        : To.at[First + Index])...>(aligned);
 }
