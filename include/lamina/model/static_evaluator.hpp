@@ -13,6 +13,8 @@
 
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/static/static_image_kernels.hpp>
+#include <lamina/engine/cpu/static/static_recurrent_kernels.hpp>
+#include <lamina/engine/cpu/static/static_shape_kernels.hpp>
 #include <lamina/model/names/cpp_type_of.hpp>
 #include <lamina/model/names/program_names.hpp>
 #include <lamina/model/storage.hpp>
@@ -204,6 +206,23 @@ class static_evaluator {
     constexpr std::size_t size = static_cast<std::size_t>(lies.columns);
     return std::span<const T, size>(
         reinterpret_cast<const T*>(memory() + (kept ? at : 0)) + row * lies.stride, size);
+  }
+
+  /// Copies all rows of an activation to the memory of a data layer: the state after one forward()
+  /// is the state before the next one.
+  template <fixed_string From, fixed_string To>
+  void feed_back() {
+    const auto to = input<To>();
+    constexpr std::size_t columns = decltype(activation<From>())::extent;
+    constexpr bool fits = columns * Rows == decltype(input<To>())::extent;
+    static_assert(check<fits, expects<static_cast<int>(decltype(input<To>())::extent / Rows)>,
+                        gets<static_cast<int>(columns)>>,
+                  "lamina: static_evaluator: feed_back: the activation has the shape of the data "
+                  "layer");
+    if constexpr (fits)
+      for (int r = 0; r < Rows; ++r)
+        std::memcpy(to.data() + static_cast<std::size_t>(r) * columns, activation<From>(r).data(),
+                    columns * sizeof to[0]);
   }
 
  private:
