@@ -27,6 +27,9 @@ constexpr auto boxes = lamina::program([](lamina::block& main) {
   layer::scale(right, 3, {.name = "right"});
   layer::slice<layer::along<1, -2, 99>, layer::along<2, 1, 4>>(a, {.name = "cut"});
   layer::slice<layer::along<1, 1, 2>>(a, {.name = "line"});
+  layer::reshape<15>(a, {.name = "flat"});
+  layer::transpose<0, 2, 1>(b, {.name = "turned"});
+  layer::transpose<0, 3, 1, 2>(layer::reshape<3, 2, 2>(b), {.name = "turned_boxes"});
   return layer::pad<0, 0, 1, 0, 2, 3>(a, 0.5f, {.name = "padded"});
 });
 using program = std::remove_const_t<decltype(boxes)>;
@@ -65,11 +68,14 @@ void compare() {
   same.template operator()<"cut">();
   same.template operator()<"line">();
   same.template operator()<"padded">();
+  same.template operator()<"flat">();
+  same.template operator()<"turned">();
+  same.template operator()<"turned_boxes">();
 }
 
 }  // namespace
 
-TEST_CASE("a static evaluator joins, splits, cuts and pads") {
+TEST_CASE("a static evaluator joins, splits, cuts, pads, reshapes and transposes") {
   compare<1>();
   compare<3>();
 }

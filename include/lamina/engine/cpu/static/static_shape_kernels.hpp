@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_shape_kernels.hpp - concat, split, slice and pad of sizes that the
-// compiler knows. They copy boxes of elements within each row.
+// lamina/engine/cpu/static/static_shape_kernels.hpp - concat, split, slice, pad, transpose2 and
+// reshapes of sizes that the compiler knows. They copy boxes of elements within each row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,6 +11,7 @@
 
 #include <lamina/engine/cpu/static/static_kernels.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/reshape/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
@@ -182,6 +183,75 @@ struct static_call_kernel<operators::pad> {
     for (int r = 0; r < to.rows; ++r, y += to.stride)
       for (int j = 0; j < to.columns; ++j) y[j] = static_cast<float>(Group::number(1));
     detail::copy_boxes<Group, 0, 1, place<Group>>(memory);
+  }
+};
+
+namespace detail {
+
+/// Copies all elements in their order; the rows of source and target may have other lengths. Plans
+/// have such a copy only where a result must not share the memory of its operand.
+struct static_reshape {
+  template <class Group>
+  static void run(float* memory) {
+    constexpr argument_info from = Group::arguments.of[0].info;
+    constexpr argument_info to = Group::arguments.of[reshaped<Group>()].info;
+    constexpr auto size = static_cast<std::ptrdiff_t>(size_of(from.type));
+    constexpr int run = from.columns < to.columns ? from.columns : to.columns;
+    static_assert(from.rows * from.columns == to.rows * to.columns);
+    static_assert(from.columns % run == 0 && to.columns % run == 0);
+    const auto* x = reinterpret_cast<const char*>(address_in<Group, 0>(memory));
+    auto* y = reinterpret_cast<char*>(address_in<Group, reshaped<Group>()>(memory));
+    for (int i = 0; i < from.rows * from.columns; i += run)
+      std::memcpy(y + (i / to.columns * to.stride + i % to.columns) * size,
+                  x + (i / from.columns * from.stride + i % from.columns) * size,
+                  static_cast<std::size_t>(run * size));
+  }
+
+ private:
+  // The result Out; XShape, the last argument, has no memory.
+  template <class Group>
+  static constexpr int reshaped() {
+    return Group::count - 2;
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct static_call_kernel<operators::reshape2> : detail::static_reshape {};
+template <>
+struct static_call_kernel<operators::squeeze2> : detail::static_reshape {};
+template <>
+struct static_call_kernel<operators::unsqueeze2> : detail::static_reshape {};
+template <>
+struct static_call_kernel<operators::flatten2> : detail::static_reshape {};
+
+/// Permutes the dimensions of each row.
+template <>
+struct static_call_kernel<operators::transpose2> {
+  template <class Group>
+  struct turned {
+    static constexpr detail::static_box make() {
+      detail::static_box b = detail::static_box::inside<Group, 1, 1>(
+          false, [](int) { return std::ptrdiff_t{0}; });
+      for (int d = 0; d < b.rank; ++d) {
+        b.from_step[d] = 1;
+        for (int k = detail::static_axis<Group>(Group::integer(0, d + 1), 0) + 1;
+             k < Group::rank(0); ++k)
+          b.from_step[d] *= Group::extent(0, k);
+      }
+      // Single elements are copied, because the last dimension need not be contiguous in X.
+      b.extent[b.rank] = 1;
+      b.from_step[b.rank] = b.to_step[b.rank] = 1;
+      ++b.rank;
+      return b;
+    }
+    static constexpr detail::static_box box = make();
+  };
+  template <class Group>
+  requires(detail::static_axis<Group>(Group::integer(0, 0), 0) == 0) static void run(
+      float* memory) {
+    detail::copy_boxes<Group, 0, 1, turned<Group>>(memory);
   }
 };
 
