@@ -46,8 +46,8 @@ class nam_reader {
     model.at("config").each("submodels", [&](const reader& one) {
       const double value = one.at("max_value").real();
       const bool enough = value >= options.quality;
-      const bool better = chosen < 0 || (least < options.quality ? value > least
-                                                                 : enough && value < least);
+      const bool better =
+          chosen < 0 || (least < options.quality ? value > least : enough && value < least);
       if (better) chosen = index, least = value;
       ++index;
     });
@@ -150,7 +150,8 @@ class nam_reader {
     return build_.apply("scale", head, {stream_builder::real("scale", scale)});
   }
 
-  // z = conv(now) + mixin(x); head += act(z); now += layer1x1(act(z)); at last head = rechannel(head)
+  // z = conv(now) + mixin(x); head += act(z); now += layer1x1(act(z)); at last head =
+  // rechannel(head)
   void array_of_layers(const reader& array, const std::string& name, const stream_signal& x,
                        stream_signal& now, stream_signal& head) {
     const int channels = size_of(array, "channels");
@@ -159,8 +160,7 @@ class nam_reader {
     require_size(array, "condition_size", x.channels);
     for (const char* film :
          {"conv_pre_film", "conv_post_film", "input_mixin_pre_film", "input_mixin_post_film",
-          "activation_pre_film", "activation_post_film", "layer1x1_post_film",
-          "head1x1_post_film"})
+          "activation_pre_film", "activation_post_film", "layer1x1_post_film", "head1x1_post_film"})
       if (array.has(film) && is_active(array.at(film)))
         array.at(film).fail("expected no feature-wise modulation, which lamina does not import");
     if (array.has("head1x1") && is_active(array.at("head1x1")))
@@ -199,9 +199,8 @@ class nam_reader {
     if (index == 0) array.fail("expected at least one dilation, found none");
     if (array.has("head")) {
       const reader last = array.at("head");
-      head = conv(head, name + ".head", size_of(last, "out_channels"),
-                  size_of(last, "kernel_size"), size_of(last, "head_dilation", 1), 1,
-                  last.at("bias").truth());
+      head = conv(head, name + ".head", size_of(last, "out_channels"), size_of(last, "kernel_size"),
+                  size_of(last, "head_dilation", 1), 1, last.at("bias").truth());
     } else {
       head = conv(head, name + ".head", size_of(array, "head_size"), 1, 1, 1,
                   array.at("head_bias").truth());
@@ -246,7 +245,8 @@ class nam_reader {
     if (type == "Sigmoid") return build_.apply("sigmoid", z);
     if (type == "SiLU") return build_.apply("swish", z, {set::real("beta", 1)});
     if (type == "Softsign") return build_.apply("softsign", z);
-    if (type == "Hardtanh") return build_.apply("clip", z, {set::real("min", -1), set::real("max", 1)});
+    if (type == "Hardtanh")
+      return build_.apply("clip", z, {set::real("min", -1), set::real("max", 1)});
     if (type == "Hardswish") return build_.apply("hard_swish", z);
     if (type == "LeakyReLU") {
       const bool given = !bare && activation.has("negative_slope");
@@ -255,11 +255,11 @@ class nam_reader {
           {set::real("alpha", given ? activation.at("negative_slope").real() : 0.01F)});
     }
     if (type == "PReLU" && !bare && activation.has("negative_slopes"))
-      return build_.prelu(
-          z, layer,
-          json_numbers<Json>(activation.at("negative_slopes"), {z.channels}).all());
+      return build_.prelu(z, layer,
+                          json_numbers<Json>(activation.at("negative_slopes"), {z.channels}).all());
     activation.fail(
-        "expected Tanh, ReLU, Sigmoid, SiLU, Softsign, Hardtanh, Hardswish, LeakyReLU or PReLU with "
+        "expected Tanh, ReLU, Sigmoid, SiLU, Softsign, Hardtanh, Hardswish, LeakyReLU or PReLU "
+        "with "
         "negative_slopes, found '" +
         type + "'");
   }
@@ -274,10 +274,10 @@ class nam_reader {
 }  // namespace detail
 
 /// Reads a `.nam` file as the program of one block of a signal. `x` [-1, 1, 1, block] is the block,
-/// and `y` the result. Each state is an input NAME, zeros at the beginning, and an output NAME_next,
-/// its value for the next block. An LSTM processes one sample per run: `x` is [-1, 1]. Reads the
-/// architectures WaveNet, LSTM and SlimmableContainer. Throws format_error, with the path of the
-/// member, for damaged files and for what lamina does not import.
+/// and `y` the result. Each state is an input NAME, zeros at the beginning, and an output
+/// NAME_next, its value for the next block. An LSTM processes one sample per run: `x` is [-1, 1].
+/// Reads the architectures WaveNet, LSTM and SlimmableContainer. Throws format_error, with the path
+/// of the member, for damaged files and for what lamina does not import.
 template <class Json = nlohmann::json>
 inference_model load_nam(const file_path& file, const nam_options& options = {}) {
   const Json parsed = detail::parsed_json<Json>(read_file(file.string()), file.string());

@@ -44,9 +44,8 @@ class rtneural_reader {
   static bool is_recurrent(const std::string& type) { return type == "lstm" || type == "gru"; }
   static int block_of(const reader& root, const stream_options& options) {
     bool recurrent = false;
-    root.each("layers", [&](const reader& l) {
-      recurrent = recurrent || is_recurrent(l.at("type").text());
-    });
+    root.each("layers",
+              [&](const reader& l) { recurrent = recurrent || is_recurrent(l.at("type").text()); });
     return recurrent ? 1 : options.block;
   }
   static int last_extent(const reader& shape) {
@@ -86,8 +85,7 @@ class rtneural_reader {
     for (const char* known : {"tanh", "relu", "sigmoid"})
       if (name == known) return build_.apply(known, x);
     if (name == "elu") return build_.apply("elu", x, {stream_builder::real("alpha", 1)});
-    if (name == "softmax")
-      return build_.apply("softmax", x, {stream_builder::integer("axis", 1)});
+    if (name == "softmax") return build_.apply("softmax", x, {stream_builder::integer("axis", 1)});
     layer.at("activation")
         .fail("expected tanh, relu, sigmoid, elu or softmax, found '" + name + "'");
   }
@@ -171,9 +169,9 @@ class rtneural_reader {
   }
   stream_signal prelu(const reader& layer, const stream_signal& x, const std::string& name) {
     const reader all = layer.at("weights");
-    const bool one = all.value().is_array() && !all.value().empty() &&
-                     all.value()[0].is_array() && !all.value()[0].empty() &&
-                     all.value()[0][0].is_array() && all.value()[0][0].size() == 1;
+    const bool one = all.value().is_array() && !all.value().empty() && all.value()[0].is_array() &&
+                     !all.value()[0].empty() && all.value()[0][0].is_array() &&
+                     all.value()[0][0].size() == 1;
     return build_.prelu(x, name, weights(layer, 0, {1, one ? 1 : x.channels}).all());
   }
   stream_signal batch_norm(const reader& layer, const stream_signal& x, const std::string& name) {
@@ -202,10 +200,11 @@ class rtneural_reader {
 }  // namespace detail
 
 /// Reads a JSON file of RTNeural as the program of one block of a signal. `x` [-1, channels, 1,
-/// block] is the block, and `y` the result. Each state is an input NAME, zeros at the beginning, and
-/// an output NAME_next, its value for the next block. With recurrent layers, a block is one sample:
-/// `x` is [-1, channels]. Reads dense, conv1d, lstm, gru, prelu, batchnorm and activation layers.
-/// Throws format_error, with the path of the member, for damaged files and for other layers.
+/// block] is the block, and `y` the result. Each state is an input NAME, zeros at the beginning,
+/// and an output NAME_next, its value for the next block. With recurrent layers, a block is one
+/// sample: `x` is [-1, channels]. Reads dense, conv1d, lstm, gru, prelu, batchnorm and activation
+/// layers. Throws format_error, with the path of the member, for damaged files and for other
+/// layers.
 template <class Json = nlohmann::json>
 inference_model load_rtneural(const file_path& file, const stream_options& options = {}) {
   const Json parsed = detail::parsed_json<Json>(read_file(file.string()), file.string());

@@ -225,7 +225,33 @@ class static_evaluator {
                     columns * sizeof to[0]);
   }
 
+  /// Copies each activation NAME_next to the data layer NAME, if the program has both, as imported
+  /// nets for signals have for their states.
+  void feed_back() {
+    [this]<int... I>(std::integer_sequence<int, I...>) { (feed_back_state<I>(), ...); }
+    (std::make_integer_sequence<int, counts_of<program>.data>{});
+  }
+
  private:
+  // The name of data layer Data, and the same with the suffix `_next`.
+  template <int Data>
+  struct state_names {
+    using found = detail::variable_text<recorded, recorded::desc.data[Data]>;
+    static constexpr fixed_string<found::size + 1> name{found::value.text};
+    static constexpr fixed_string<found::size + 6> next = [] {
+      fixed_string<found::size + 6> all;
+      for (int i = 0; i < found::size; ++i) all.text[i] = found::value.text[i];
+      for (int i = 0; i < 5; ++i) all.text[found::size + i] = "_next"[i];
+      return all;
+    }();
+  };
+  template <int Data>
+  void feed_back_state() {
+    using names = state_names<Data>;
+    if constexpr (variable_named<recorded>(names::next.view()) >= 0)
+      feed_back<names::next, names::name>();
+  }
+
   float* memory() { return reinterpret_cast<float*>(bytes_); }
   const float* memory() const { return reinterpret_cast<const float*>(bytes_); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/stream/stream_builder.hpp - builds the program of a net that processes a signal block by
-// block, with the states that it keeps between blocks.
+// lamina/io/stream/stream_builder.hpp - builds the program of a net that processes a signal block
+// by block, with the states that it keeps between blocks.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -48,8 +48,9 @@ class stream_builder {
 
   stream_signal input(int channels) { return {data("x", dims_of(channels)), channels}; }
 
-  /// y[f, t] = bias[f] + sum over c and k of filters[f, c, k] x[c, t - dilation (Size - 1 - k)], with
-  /// zeros before the signal. `filters` is [Filters, channels / groups, Size]; `bias` may be empty.
+  /// y[f, t] = bias[f] + sum over c and k of filters[f, c, k] x[c, t - dilation (Size - 1 - k)],
+  /// with zeros before the signal. `filters` is [Filters, channels / groups, Size]; `bias` may be
+  /// empty.
   stream_signal conv(stream_signal x, const std::string& name, int filters, int size, int dilation,
                      int groups, std::vector<float> weights, std::vector<float> bias) {
     if (block_ == 1 && size == 1 && groups == 1)
@@ -66,18 +67,15 @@ class stream_builder {
                      {integers("axes", {3}), integers("starts", {block_}), integers("ends", {end})},
                      image(x.channels, past)));
     }
-    std::string y =
-        op("conv2d",
-           {{"Input", {seen}},
-            {"Filter", {parameter(name + ".weight", {filters, x.channels / groups, 1, size},
-                                  std::move(weights))}}},
-           {integers("strides", {1, 1}), integers("paddings", {0, 0}),
-            integers("dilations", {1, dilation}), integer("groups", groups)},
-           image(filters, block_), "Output");
-    if (!bias.empty())
-      y = op("elementwise_add",
-             {{"X", {y}}, {"Y", {parameter(name + ".bias", {filters}, std::move(bias))}}},
-             {integer("axis", 1)}, image(filters, block_));
+    const auto dims = image(filters, block_);
+    const std::string filter =
+        parameter(name + ".weight", {filters, x.channels / groups, 1, size}, std::move(weights));
+    const std::string y =
+        biased(named("conv2d", name, 0, {{"Input", {seen}}, {"Filter", {filter}}},
+                     {integers("strides", {1, 1}), integers("paddings", {0, 0}),
+                      integers("dilations", {1, dilation}), integer("groups", groups)},
+                     dims, "Output"),
+               name, filters, std::move(bias), dims);
     return {as_signal(y, filters), filters};
   }
 
@@ -90,8 +88,8 @@ class stream_builder {
   }
 
   /// One step of an LSTM; the gates in `weights` [channels + size, 4 size] and `bias` [4 size] are
-  /// input, forget, output and candidate. The first step begins with the states `hidden` and `cell`;
-  /// absent ones are zeros.
+  /// input, forget, output and candidate. The first step begins with the states `hidden` and
+  /// `cell`; absent ones are zeros.
   stream_signal lstm(stream_signal x, const std::string& name, int size, std::vector<float> weights,
                      std::vector<float> bias, const std::vector<float>& first_hidden = {},
                      const std::vector<float>& first_cell = {}) {
@@ -101,12 +99,12 @@ class stream_builder {
     const std::string cell_before = shifted(cell, name + ".first_cell", size, first_cell, 1);
     const std::string both =
         op("concat", {{"X", {x.name, before}}}, {integer("axis", 1)}, dims_of(x.channels + size));
-    const std::string gates = product(both, x.channels + size, name, 4 * size, std::move(weights),
-                                      std::move(bias));
+    const std::string gates =
+        product(both, x.channels + size, name, 4 * size, std::move(weights), std::move(bias));
     const std::string next_cell = variable(name + "_cell_now", row);
     const std::string next = variable(name + "_now", row);
-    operator_message& made = add("lstm_unit", {{"X", {gates}}, {"C_prev", {cell_before}}},
-                                 {real("forget_bias", 0)});
+    operator_message& made =
+        add("lstm_unit", {{"X", {gates}}, {"C_prev", {cell_before}}}, {real("forget_bias", 0)});
     made.outputs = {slot("C", {next_cell}), slot("H", {next})};
     keep(hidden, shifted(next, name + ".minus_hidden", size, first_hidden, -1));
     keep(cell, shifted(next_cell, name + ".minus_cell", size, first_cell, -1));
@@ -124,30 +122,30 @@ class stream_builder {
     const std::string h = data(name + "_hidden", row);
     const std::string both =
         op("concat", {{"X", {x.name, h}}}, {integer("axis", 1)}, dims_of(x.channels + size));
-    const std::string gates =
-        op("sigmoid",
-           {{"X", {product(both, x.channels + size, name + ".gates", 2 * size, std::move(w.gates),
-                           std::move(w.gate_bias))}}},
-           {}, dims_of(2 * size));
+    const std::string gates = op("sigmoid",
+                                 {{"X",
+                                   {product(both, x.channels + size, name + ".gates", 2 * size,
+                                            std::move(w.gates), std::move(w.gate_bias))}}},
+                                 {}, dims_of(2 * size));
     const auto half = [&](int begin) {
-      return op("slice", {{"Input", {gates}}},
-                {integers("axes", {1}), integers("starts", {begin}),
-                 integers("ends", {begin + size})},
-                row);
+      return op(
+          "slice", {{"Input", {gates}}},
+          {integers("axes", {1}), integers("starts", {begin}), integers("ends", {begin + size})},
+          row);
     };
     const std::string z = half(0), r = half(size);
     const std::string of_x = product(x.name, x.channels, name + ".input", size, std::move(w.input),
                                      std::move(w.input_bias));
-    const std::string of_h = product(h, size, name + ".state", size, std::move(w.state),
-                                     std::move(w.state_bias));
-    const std::string candidate = op("tanh", {{"X", {binary("elementwise_add", of_x,
-                                                           binary("elementwise_mul", r, of_h, row),
-                                                           row)}}},
-                                     {}, row);
+    const std::string of_h =
+        product(h, size, name + ".state", size, std::move(w.state), std::move(w.state_bias));
+    const std::string candidate =
+        op("tanh",
+           {{"X", {binary("elementwise_add", of_x, binary("elementwise_mul", r, of_h, row), row)}}},
+           {}, row);
     // z h + (1 - z) c = c + z (h - c)
-    const std::string next =
-        binary("elementwise_add", candidate,
-               binary("elementwise_mul", z, binary("elementwise_sub", h, candidate, row), row), row);
+    const std::string next = binary(
+        "elementwise_add", candidate,
+        binary("elementwise_mul", z, binary("elementwise_sub", h, candidate, row), row), row);
     keep(h, next);
     return {next, size};
   }
@@ -174,10 +172,10 @@ class stream_builder {
   stream_signal scale_channels(const stream_signal& x, const std::string& name,
                                std::vector<float> factor, std::vector<float> offset) {
     const auto dims = dims_of(x.channels);
-    const std::string product = op(
-        "elementwise_mul",
-        {{"X", {x.name}}, {"Y", {parameter(name + ".factor", {x.channels}, std::move(factor))}}},
-        {integer("axis", 1)}, dims);
+    const std::string product =
+        op("elementwise_mul",
+           {{"X", {x.name}}, {"Y", {parameter(name + ".factor", {x.channels}, std::move(factor))}}},
+           {integer("axis", 1)}, dims);
     return {op("elementwise_add",
                {{"X", {product}},
                 {"Y", {parameter(name + ".offset", {x.channels}, std::move(offset))}}},
@@ -191,7 +189,9 @@ class stream_builder {
     if (!one && block_ == 1) dims = {1, x.channels};
     const std::string a = parameter(name + ".alpha", dims, std::move(alpha));
     return {op("prelu", {{"X", {x.name}}, {"Alpha", {a}}},
-               {text("mode", one ? "all" : block_ == 1 ? "element" : "channel")},
+               {text("mode", one           ? "all"
+                             : block_ == 1 ? "element"
+                                           : "channel")},
                dims_of(x.channels)),
             x.channels};
   }
@@ -212,8 +212,8 @@ class stream_builder {
     }
     main.operators.insert(main.operators.begin(), feeds.begin(), feeds.end());
     for (std::size_t i = 0; i < fetches_.size(); ++i) {
-      operator_message& fetch = add("fetch", {{"X", {fetches_[i]}}},
-                                    {integer("col", static_cast<std::int64_t>(i))});
+      operator_message& fetch =
+          add("fetch", {{"X", {fetches_[i]}}}, {integer("col", static_cast<std::int64_t>(i))});
       fetch.outputs = {slot("Out", {"fetch"})};
     }
     return {loaded_program(std::move(program_), file_), std::move(values_)};
@@ -248,8 +248,8 @@ class stream_builder {
   }
 
  private:
-  // x + sign * by: states are stored as differences from their first values, so that they begin with
-  // zeros.
+  // x + sign * by: states are stored as differences from their first values, so that they begin
+  // with zeros.
   std::string shifted(const std::string& x, const std::string& name, int size,
                       std::vector<float> by, float sign) {
     if (std::all_of(by.begin(), by.end(), [](float v) { return v == 0; })) return x;
@@ -324,26 +324,35 @@ class stream_builder {
     return made;
   }
   std::string op(const char* type, const std::vector<operands>& inputs,
-                 std::vector<attribute_message> attributes, extents dims,
-                 const char* out = "Out") {
-    const std::string name =
-        variable(std::string(type) + "_" + std::to_string(++made_) + ".tmp_0", std::move(dims));
-    add(type, inputs, std::move(attributes)).outputs = {slot(out, {name})};
-    return name;
+                 std::vector<attribute_message> attributes, extents dims, const char* out = "Out") {
+    return named(type, std::string(type) + "_" + std::to_string(++made_), 0, inputs,
+                 std::move(attributes), std::move(dims), out);
+  }
+  // An operator of layer `name` with result `number`, named by Fluid's rules.
+  std::string named(const char* type, const std::string& name, int number,
+                    const std::vector<operands>& inputs, std::vector<attribute_message> attributes,
+                    extents dims, const char* out = "Out") {
+    const std::string result = variable(name + ".tmp_" + std::to_string(number), std::move(dims));
+    add(type, inputs, std::move(attributes)).outputs = {slot(out, {result})};
+    return result;
   }
   std::string binary(const char* type, const std::string& x, const std::string& y, extents dims) {
     return op(type, {{"X", {x}}, {"Y", {y}}}, {integer("axis", -1)}, std::move(dims));
   }
   std::string product(const std::string& x, int depth, const std::string& name, int size,
                       std::vector<float> weights, std::vector<float> bias) {
-    const std::string y = op(
-        "mul",
-        {{"X", {x}}, {"Y", {parameter(name + ".weight", {depth, size}, std::move(weights))}}},
-        {integer("x_num_col_dims", 1), integer("y_num_col_dims", 1)}, dims_of(size));
-    if (bias.empty()) return y;
-    return op("elementwise_add",
-              {{"X", {y}}, {"Y", {parameter(name + ".bias", {size}, std::move(bias))}}},
-              {integer("axis", 1)}, dims_of(size));
+    const std::string weight = parameter(name + ".weight", {depth, size}, std::move(weights));
+    return biased(
+        named("mul", name, 0, {{"X", {x}}, {"Y", {weight}}},
+              {integer("x_num_col_dims", 1), integer("y_num_col_dims", 1)}, dims_of(size)),
+        name, size, std::move(bias), dims_of(size));
+  }
+  // x + bias, along dimension 1; x if there is no bias.
+  std::string biased(const std::string& x, const std::string& name, int size,
+                     std::vector<float> bias, const extents& dims) {
+    if (bias.empty()) return x;
+    const std::string b = parameter(name + ".bias", {size}, std::move(bias));
+    return named("elementwise_add", name, 1, {{"X", {x}}, {"Y", {b}}}, {integer("axis", 1)}, dims);
   }
   // The transpose of a matrix.
   static std::vector<float> turned(const std::vector<float>& x, int rows, int columns) {

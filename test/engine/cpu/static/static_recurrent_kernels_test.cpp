@@ -20,12 +20,14 @@ template <int Width, bool OriginMode, bool Bias>
 constexpr auto step = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 2>(main);
   auto hidden = layer::data<"hidden", float, Width>(main);
-  auto [next, reset, gates] = layer::gru_unit<3 * Width>(
-      layer::fc<3 * Width>(x), hidden,
-      {.origin_mode = OriginMode, .bias = Bias, .bias_param = {.initializer = lamina::init::uniform(-1, 1)}});
+  auto [next, reset, gates] =
+      layer::gru_unit<3 * Width>(layer::fc<3 * Width>(x), hidden,
+                                 {.origin_mode = OriginMode,
+                                  .bias = Bias,
+                                  .bias_param = {.initializer = lamina::init::uniform(-1, 1)}});
   layer::scale(gates, 1, {.name = "gates"});
   layer::scale(reset, 1, {.name = "reset"});
-  return layer::scale(next, 1, {.name = "next"});
+  return layer::scale(next, 1, {.name = "hidden_next"});
 });
 
 template <int Width, int Rows, bool OriginMode = false, bool Bias = true>
@@ -42,10 +44,13 @@ void compare() {
   for (int t = 0; t < 20; ++t) {
     for (float& v : x) v = normal(random);
     e.forward(lamina::feed<"x">(x), lamina::feed<"hidden">(hidden));
-    std::ranges::copy(e.template activation<"next">(), hidden.begin());
+    std::ranges::copy(e.template activation<"hidden_next">(), hidden.begin());
     std::ranges::copy(x, s.template input<"x">().begin());
     s.forward();
-    s.template feed_back<"next", "hidden">();
+    if (t % 2 == 0)
+      s.feed_back();
+    else
+      s.template feed_back<"hidden_next", "hidden">();
   }
   for (std::size_t i = 0; i < hidden.size(); ++i)
     CHECK(s.template input<"hidden">()[i] == Approx(hidden[i]).margin(1e-5));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_recurrent_kernels.hpp - one step of an LSTM or a GRU of a size that
-// the compiler knows.
+// lamina/engine/cpu/static/static_recurrent_kernels.hpp - one step of an LSTM or a GRU of a size
+// that the compiler knows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -62,7 +62,8 @@ template <int Begin, int Columns, int Width>
 struct static_gapless_matrix {
   const float* parameter;
 
-  /// Returns the elements of row k from column j on; lanes after the last column are other elements.
+  /// Returns the elements of row k from column j on; lanes after the last column are other
+  /// elements.
   LAMINA_INLINE vector load(int k, int j) const {
     const int first = Begin + k * Columns + j;
     const int row = first / Width, column = first % Width;
@@ -101,7 +102,8 @@ struct static_call_kernel<operators::gru_unit> {
         (vector::load_unaligned(gates + n + j) * vector::load_unaligned(h + j))
             .store_unaligned(reset + j);
       product<n, candidate>(x + 2 * n, b == nullptr ? nullptr : b + 2 * n, reset,
-                            detail::static_gapless_matrix<2 * n * n, n, 3 * n>{w}, gates + 2 * n, n);
+                            detail::static_gapless_matrix<2 * n * n, n, 3 * n>{w}, gates + 2 * n,
+                            n);
       keep<Group, 4>(memory, r, gates, 3 * n);
       keep<Group, 5>(memory, r, reset, n);
       float* const to = detail::address_in<Group, 6>(memory);
@@ -111,8 +113,8 @@ struct static_call_kernel<operators::gru_unit> {
         const auto c = vector::load_unaligned(gates + 2 * n + j);
         const auto old = vector::load_unaligned(h + j);
         const vector rest = vector(1.F) - u;
-        const vector now = Group::number(2) != 0 ? vector(u * old + rest * c)
-                                                 : vector(rest * old + u * c);
+        const vector now =
+            Group::number(2) != 0 ? vector(u * old + rest * c) : vector(rest * old + u * c);
         now.store_unaligned(to + r * next.stride + j);
       }
     }

@@ -17,8 +17,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// A box of elements of each row that a kernel copies: its extents, and its steps and offsets in the
-/// rows of source and target, all in elements.
+/// A box of elements of each row that a kernel copies: its extents, and its steps and offsets in
+/// the rows of source and target, all in elements.
 struct static_box {
   int rank = 0;
   int extent[16] = {};
@@ -31,14 +31,14 @@ struct static_box {
   static constexpr static_box inside(bool reads_whole, const Begin& begin) {
     static_box b;
     b.rank = Group::rank(Small) - 1;
-    std::ptrdiff_t small = 1, whole = 1, at = 0;
+    std::ptrdiff_t inner = 1, outer = 1, at = 0;
     for (int d = b.rank; d-- > 0;) {
       b.extent[d] = Group::extent(Small, d + 1);
-      (reads_whole ? b.to_step : b.from_step)[d] = small;
-      (reads_whole ? b.from_step : b.to_step)[d] = whole;
-      at += begin(d + 1) * whole;
-      small *= b.extent[d];
-      whole *= Group::extent(Whole, d + 1);
+      (reads_whole ? b.to_step : b.from_step)[d] = inner;
+      (reads_whole ? b.from_step : b.to_step)[d] = outer;
+      at += begin(d + 1) * outer;
+      inner *= b.extent[d];
+      outer *= Group::extent(Whole, d + 1);
     }
     (reads_whole ? b.from_begin : b.to_begin) = at;
     return b;
@@ -110,8 +110,8 @@ struct part_box {
 template <>
 struct static_call_kernel<operators::concat> {
   template <class Group>
-  requires(detail::static_axis<Group>(Group::number(0), Group::count - 1) > 0)
-  static void run(float* memory) {
+  requires(detail::static_axis<Group>(Group::number(0), Group::count - 1) >
+           0) static void run(float* memory) {
     join<Group>(memory, std::make_integer_sequence<int, Group::count - 1>{});
   }
 
@@ -120,8 +120,8 @@ struct static_call_kernel<operators::concat> {
   static void join(float* memory, std::integer_sequence<int, Part...>) {
     constexpr int whole = Group::count - 1;
     constexpr int axis = detail::static_axis<Group>(Group::number(0), whole);
-    (detail::copy_boxes<Group, Part, whole,
-                        detail::part_box<Group, whole, Part, 0, axis, false>>(memory),
+    (detail::copy_boxes<Group, Part, whole, detail::part_box<Group, whole, Part, 0, axis, false>>(
+         memory),
      ...);
   }
 };
@@ -232,8 +232,8 @@ struct static_call_kernel<operators::transpose2> {
   template <class Group>
   struct turned {
     static constexpr detail::static_box make() {
-      detail::static_box b = detail::static_box::inside<Group, 1, 1>(
-          false, [](int) { return std::ptrdiff_t{0}; });
+      detail::static_box b =
+          detail::static_box::inside<Group, 1, 1>(false, [](int) { return std::ptrdiff_t{0}; });
       for (int d = 0; d < b.rank; ++d) {
         b.from_step[d] = 1;
         for (int k = detail::static_axis<Group>(Group::integer(0, d + 1), 0) + 1;
@@ -249,8 +249,8 @@ struct static_call_kernel<operators::transpose2> {
     static constexpr detail::static_box box = make();
   };
   template <class Group>
-  requires(detail::static_axis<Group>(Group::integer(0, 0), 0) == 0) static void run(
-      float* memory) {
+  requires(detail::static_axis<Group>(Group::integer(0, 0), 0) ==
+           0) static void run(float* memory) {
     detail::copy_boxes<Group, 0, 1, turned<Group>>(memory);
   }
 };
