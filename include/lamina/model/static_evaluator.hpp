@@ -228,7 +228,7 @@ class static_evaluator {
   /// Copies each activation NAME_next to the data layer NAME, if the program has both, as imported
   /// nets for signals have for their states.
   void feed_back() {
-    [this]<int... I>(std::integer_sequence<int, I...>) { (feed_back_state<I>(), ...); }
+    [this]<int... Next>(std::integer_sequence<int, Next...>) { (feed_back_state<Next>(), ...); }
     (std::make_integer_sequence<int, counts_of<program>.data>{});
   }
 
