@@ -37,8 +37,8 @@ constexpr auto criticises = lamina::program([](lamina::block& main) {
   auto forged = layer::data<"forged", float, 2>(main);
   auto share = layer::data<"share", float>(main);
   auto between = forged + layer::elementwise_mul<0>(real - forged, share);
-  auto [slope] = layer::gradients(worth_of(between), between);
-  auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(slope)));
+  auto [grad] = layer::gradients(worth_of(between), between);
+  auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(grad)));
   return layer::mean(worth_of(forged)) - layer::mean(worth_of(real)) +
          0.1f * layer::mean(layer::square(steepness - 1));
 });

@@ -199,10 +199,10 @@ void call_kernel<operators::batch_norm_grads>::run(const call_context& c) {
   if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
   if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
   if (joint != nullptr && !passes) detail::take_grads(*joint, r, sum_d, sum_dh);
-  const operand share = c.output(2), line = c.output(3), factor = c.output(4);
+  const operand mean_grad = c.output(2), line = c.output(3), factor = c.output(4);
   if (!factor) return;
   for (int i = 0; i < r.channels; ++i) {
-    if (share) share.row<Real>(0)[i] = sum_d[i] * of_all;
+    if (mean_grad) mean_grad.row<Real>(0)[i] = sum_d[i] * of_all;
     if (line) line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
     factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
   }
