@@ -211,7 +211,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// quotients of sums, are computed from counts over the whole pass instead of averaged. Throws
   /// lamina::error if the reader has no samples, and if the data do not match the data layers. With
   /// several processes, `all` is their distributed::session. Each process then reads the whole data
-  /// or only its share, which may be empty, and all get the result over all samples. All training
+  /// or only its shard, which may be empty, and all get the result over all samples. All training
   /// processes must call it; an error in one of them ends all.
   template <class Reader, class World = detail::no_world>
   requires(__is_same(World, detail::no_world) || requires(World & w) {

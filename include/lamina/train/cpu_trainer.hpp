@@ -134,7 +134,7 @@ class cpu_trainer {
                      m.embedding(), numbers_of_tables<P>(), divides});
     if (sync_->divides_states()) updates_.use_small_pages();
     reads_shard_ = reads_shard;
-    // An asynchronous trainer computes whole mini-batches, even if it reads a share.
+    // An asynchronous trainer computes whole mini-batches, even if it reads a shard.
     parts().sync_by(sync_.get(), !check_.nan, reads_shard && !sync_->is_asynchronous());
     if (check_.nan) parts().check_numbers(check_.infinity);
   }
@@ -185,8 +185,8 @@ class cpu_trainer {
     parts().keep(threads_.pool());
     const batch_view<P> mine = parts().behind(batch);
     batch_view<P> all = batch;  // becomes the mini-batch of all processes
-    const real cost = joins_shares()
-                          ? run_share(mine, all)
+    const real cost = synchronises_shards()
+                          ? run_shard(mine, all)
                           : parts().run(threads_.pool(), mine, whole == nullptr ? batch : *whole,
                                         updates_.seed(), updates_.step());
     parts().accumulate(threads_.pool(), all);
@@ -280,7 +280,7 @@ class cpu_trainer {
     if (sync_ && !sync_->divides_states()) collect_state();
   }
   /// Whether a mini-batch of the training consists of the mini-batches of all processes.
-  bool joins_shares() const { return sync_ && reads_shard_ && !sync_->is_asynchronous(); }
+  bool synchronises_shards() const { return sync_ && reads_shard_ && !sync_->is_asynchronous(); }
   /// Returns false on a trainer. On a parameter server, the first call serves the trainers until
   /// they have ended, and later calls do nothing; returns true.
   LAMINA_COLD bool serve() {
@@ -390,7 +390,7 @@ class cpu_trainer {
     try {
       parts().update_by(updates_.clips() ? nullptr : &update_range, this);
       cost = reads_shard_ && !asynchronous
-                 ? run_share(batch)
+                 ? run_shard(batch)
                  : parts().run(threads_.pool(), batch, batch, own_seed(), updates_.step());
       reduce_gradients();
     } catch (...) {
@@ -404,7 +404,7 @@ class cpu_trainer {
   /// process knows the rows of all of them.
   LAMINA_COLD void begin_apart(bool ahead) {
     if (sync_->is_asynchronous()) detail::fail_apart_in_world();
-    if (ahead && reads_shard_) detail::fail_shares_ahead();
+    if (ahead && reads_shard_) detail::fail_shards_ahead();
     begin_sync();
     sync_->use(checksum_of_update(optimizer(), traits::scalars(optimizer(), steps())));
   }
@@ -432,14 +432,14 @@ class cpu_trainer {
   std::uint64_t own_seed() const {
     return reads_shard_ ? updates_.seed() + sync_->part().seed : updates_.seed();
   }
-  /// Runs this process's share of a mini-batch. Its rows draw the same random numbers as in a
-  /// mini-batch of all shares.
-  LAMINA_COLD real run_share(batch_view<P> mine) {
+  /// Runs this process's shard of a mini-batch. Its rows draw the same random numbers as in a
+  /// mini-batch of all shards.
+  LAMINA_COLD real run_shard(batch_view<P> mine) {
     batch_view<P> whole;
-    return run_share(mine, whole);
+    return run_shard(mine, whole);
   }
-  /// Does the same, and sets `whole` to the numbers of rows of all shares.
-  LAMINA_COLD real run_share(batch_view<P> mine, batch_view<P>& whole) {
+  /// Does the same, and sets `whole` to the numbers of rows of all shards.
+  LAMINA_COLD real run_shard(batch_view<P> mine, batch_view<P>& whole) {
     whole = mine;
     detail::gather_rows<P>(*sync_, mine, whole);
     return parts().run(threads_.pool(), mine, whole, updates_.seed(), updates_.step());
@@ -588,7 +588,7 @@ class cpu_trainer {
   number_check check_;
   bool ran_parts_ = false;              // whether the last mini-batch ran in parts
   bool begun_ = false;                  // whether begin_sync() has run
-  bool reads_shard_ = false;            // whether this process reads its share of each mini-batch
+  bool reads_shard_ = false;            // whether this process reads its shard of each mini-batch
   bool syncs_batch_norm_ = false;       // batch_norm has the statistics of the whole mini-batch
   bool collected_ = true;               // rank 0 has the accumulators of all shards
   const float* told_scales_ = nullptr;  // on a parameter server: clip scales of a trainer

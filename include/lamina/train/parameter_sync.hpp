@@ -84,7 +84,7 @@ class parameter_sync {
   bool is_server() const { return is_server_; }
   /// Whether the training is asynchronous: processes update independently through parameter
   /// servers. Then each trains on part part().number of part().count of a mini-batch; or, if
-  /// processes read shares, on its own mini-batches, with part().seed added to the seed.
+  /// processes read shards, on its own mini-batches, with part().seed added to the seed.
   bool is_asynchronous() const { return is_asynchronous_; }
   struct own_part {
     int number = 0, count = 1;
@@ -115,12 +115,12 @@ class parameter_sync {
   /// Throws lamina::error that names the first rank that differs, and the difference.
   virtual void begin(const sync_facts& mine, float* const* accumulators, int states) = 0;
   /// Compares the checksums of a mini-batch in all processes. Throws lamina::error unless they are
-  /// equal; with `shares`, throws if they are equal, because then each process must have its own
+  /// equal; with `shards`, throws if they are equal, because then each process must have its own
   /// samples.
-  virtual void require_samples(std::uint64_t checksum, bool shares) = 0;
-  /// Numbers the rows of the shares of a mini-batch that the processes have read. `count` has the
-  /// rows of this share by domain, and afterwards those of all shares; sets `first` to the number
-  /// of rows in the shares of lower ranks.
+  virtual void require_samples(std::uint64_t checksum, bool shards) = 0;
+  /// Numbers the rows of the shards of a mini-batch that the processes have read. `count` has the
+  /// rows of this shard by domain, and afterwards those of all shards; sets `first` to the number
+  /// of rows in the shards of lower ranks.
   virtual void gather_rows(std::int64_t* first, std::int64_t* count, int domains) = 0;
   /// Begins a step: gradients may be summed as soon as advance() reports that they are complete.
   /// The weights must be known beforehand. With `update`, a parameter is updated as soon as its sum

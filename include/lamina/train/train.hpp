@@ -65,7 +65,7 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                                                     options.threads, options.seed);
 }
 
-/// Does the same with serial_options. Divided tables need train_options.
+/// Does the same with serial_options. Sharded tables need train_options.
 template <class Opt, class P, class Reader>
 train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                       const serial_options& options) {

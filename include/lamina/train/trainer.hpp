@@ -309,7 +309,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
-  /// Calls f(), which reads a mini-batch. If each process reads its share, an error occurs in one
+  /// Calls f(), which reads a mini-batch. If each process reads its shard, an error occurs in one
   /// process only, so it must stop the others too.
   template <class F>
   void read(F&& f) {

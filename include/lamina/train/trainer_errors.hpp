@@ -43,8 +43,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 [[noreturn]] LAMINA_API_COLD void fail_apart_in_world();
 /// Throws lamina::error: gradient machines do not exchange gradients with other processes.
 [[noreturn]] LAMINA_API_COLD void fail_machines_in_world();
-/// Throws lamina::error: no process knows the rows of all shares in advance.
-[[noreturn]] LAMINA_API_COLD void fail_shares_ahead();
+/// Throws lamina::error: no process knows the rows of all shards in advance.
+[[noreturn]] LAMINA_API_COLD void fail_shards_ahead();
 
 /// Throws lamina::error: parts of a mini-batch may run the block a different number of times.
 [[noreturn]] LAMINA_API_COLD void fail_statistics_of_block();
@@ -110,7 +110,7 @@ void fail_machines_in_world() {
       "backward() and update() work in several");
 }
 
-void fail_shares_ahead() {
+void fail_shards_ahead() {
   throw error(
       "lamina: train: expected accumulate to be 1 with reads_shard for a cost that adds means over "
       "rows of several kinds, found more");

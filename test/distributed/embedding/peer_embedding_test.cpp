@@ -91,7 +91,7 @@ TEST_CASE("what is sent is the rows that are used, whatever the size of the tabl
   CHECK(sent[1] == sent[0]);
 }
 
-TEST_CASE("a rank has its share of a table in memory, and few rows of others", "[threads]") {
+TEST_CASE("a rank has its shard of a table in memory, and few rows of others", "[threads]") {
   std::mutex mutex;
   constexpr std::size_t bytes = std::size_t{1000000} * 16 * sizeof(float);
   for (const int ranks : {2, 4})

@@ -76,7 +76,7 @@ TEST_CASE("a trainer that begins while servers serve another one is an error", "
   }
 }
 
-TEST_CASE("trainers of shares have no checkpoint within a pass, and load once", "[threads]") {
+TEST_CASE("trainers of shards have no checkpoint within a pass, and load once", "[threads]") {
   std::mutex mutex;
   std::vector<std::string> faults;
   test::in_ranks(3,

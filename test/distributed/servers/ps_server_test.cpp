@@ -38,7 +38,7 @@ struct outcome {
 
 /// Trains with three trainers and two servers; trainer r makes steps[r] steps in each of two
 /// passes.
-void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome& found) {
+void train(const std::array<int, 3>& steps, int staleness, bool shards, outcome& found) {
   constexpr int trainers = 3;
   std::atomic<int> sent[trainers] = {};
   std::atomic<bool> at_end[trainers] = {};
@@ -69,7 +69,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
         lamina::engine::cpu::selected_rows gradient_rows;
         lamina::engine::cpu::selected_rows* const joined[] = {&gradient_rows};
         for (int pass = 0; pass < 2; ++pass) {
-          shared->require_samples(shares ? 10u + static_cast<unsigned>(w.rank()) : 10u, shares);
+          shared->require_samples(shards ? 10u + static_cast<unsigned>(w.rank()) : 10u, shards);
           for (int t = 0; t < steps[me]; ++t) {
             for (int r = 0; r < trainers; ++r)
               if (!at_end[r] && sent[r] < t - staleness) ++found.too_far;

@@ -82,10 +82,10 @@ class allreduce final : public parameter_sync {
       exchange_.collect_at_first(state(accumulators, states, s).data(), true);
   }
 
-  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
+  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shards) override {
     std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks_));
     group_.gather(&checksum, sizeof checksum, all.data());
-    if (shares) {
+    if (shards) {
       if (ranks_ == 1) return;  // one trainer with parameter servers
       for (const std::uint64_t one : all)
         if (one != all[0]) return;
@@ -99,7 +99,7 @@ class allreduce final : public parameter_sync {
                               "same order, found others in rank "
                            << r
                            << " than in rank 0: is the reader's seed that of the process? A reader "
-                              "of shares needs {.reads_shard = true}");
+                              "of shards needs {.reads_shard = true}");
   }
 
   LAMINA_COLD void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {

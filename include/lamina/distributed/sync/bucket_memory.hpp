@@ -92,7 +92,7 @@ class gradient_shards {
     b.of_rank[rank].floats += r.size();
     load[rank] += r.size();
   }
-  /// Divides a bucket evenly: each rank gets consecutive floats, and the shares differ by one cache
+  /// Divides a bucket evenly: each rank gets consecutive floats, and the shards differ by one cache
   /// line at most.
   static void divide(bucket& b, const std::vector<range>& parts, std::vector<std::size_t>& load) {
     const std::size_t lines = b.floats / alignment_floats, ranks = load.size();

@@ -38,14 +38,14 @@ struct looked_up_ids {
   std::int64_t padding;
 };
 
-/// An array in the layout of a divided table: the table itself or one of its accumulators.
+/// An array in the layout of a sharded table: the table itself or one of its accumulators.
 struct embedding_array {
   int table;
   std::string name;  // the name of the array in files
   float* memory;
 };
 
-/// The accumulators of an optimizer for divided tables. A process has only the accumulators for its
+/// The accumulators of an optimizer for sharded tables. A process has only the accumulators for its
 /// own rows.
 class embedding_states {
  public:

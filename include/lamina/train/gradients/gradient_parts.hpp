@@ -64,15 +64,15 @@ class gradient_parts {
     facts_.resize(machines_.size());
   }
   /// Extends the sum to the parts of all processes of a distributed training. With `follows`, the
-  /// processes sum complete gradients while the machines compute others. With `shares`, run() gets
-  /// this process's share of each mini-batch.
-  LAMINA_COLD void sync_by(parameter_sync* sync, bool follows, bool shares) {
+  /// processes sum complete gradients while the machines compute others. With `shards`, run() gets
+  /// this process's shard of each mini-batch.
+  LAMINA_COLD void sync_by(parameter_sync* sync, bool follows, bool shards) {
     sync_ = sync;
-    shares_ = shares;
+    shards_ = shards;
     first_part_ = machines_.size() * static_cast<std::size_t>(sync->rank());
     facts_.resize(machines_.size() * static_cast<std::size_t>(sync->ranks()));
-    // The weights of other processes' shares are not known before they have run.
-    if (!follows || shares || !knows_weights) return;
+    // The weights of other processes' shards are not known before they have run.
+    if (!follows || shards || !knows_weights) return;
     known_.resize(facts_.size());
     for (std::size_t t = 0; t < machines_.size(); ++t)
       machines_[t]->follow(
@@ -145,11 +145,11 @@ class gradient_parts {
   /// remain in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
-    const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
+    const int parts = static_cast<int>(shards_ ? machines_.size() : facts_.size());
     if (!known_.empty() && !is_apart_) begin_step(batch);
     const auto run_part = [&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
-      const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
+      const int number = static_cast<int>(shards_ ? 0 : first_part_) + t;
       const batch_view<P> part =
           batch.part(first_of_part(batch, number, parts), first_of_part(batch, number + 1, parts));
       part_facts<P>& f = facts_[first_part_ + k];
@@ -174,7 +174,7 @@ class gradient_parts {
     });
     if (sync_ != nullptr)
       sync_->gather_facts(facts_.data(), sizeof(part_facts<P>), static_cast<int>(machines_.size()),
-                          shares_ ? 0 : batch.size());
+                          shards_ ? 0 : batch.size());
     return detail::weigh_parts<P, Training>(facts_, sums_, divisor_, [this] {
       average_statistics();
       if constexpr (any_rows) reserve_rows();
@@ -348,7 +348,7 @@ class gradient_parts {
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   parameter_sync* sync_ = nullptr;
-  bool shares_ = false;  // run() gets a share of each mini-batch
+  bool shards_ = false;  // run() gets a shard of each mini-batch
   parameter_sync::update_function update_ = nullptr;
   void* trainer_ = nullptr;
   std::vector<real> known_;                       // weights by part, if sums begin early
