@@ -115,7 +115,7 @@ class accumulated_gradients {
   }
 
  private:
-  void add_weighted(worker_pool& pool, const parts_of_process& parts, real earlier, real share) {
+  void add_weighted(worker_pool& pool, const parts_of_process& parts, real earlier, real fraction) {
     const auto weight = [&](std::size_t p) {
       return fraction == 0 ? real(0) : fraction * parts.facts[p].weight;
     };

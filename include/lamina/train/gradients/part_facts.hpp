@@ -57,8 +57,8 @@ quotient_sums weigh_quotients(std::span<part_facts<P>> parts) {
     f.weight = 0;
     if (f.samples == 0) continue;
     if (f.rows <= 0 && (q.of_means || whole == 0)) continue;
-    const double share = q.of_means ? f.rows / sums.rows : 1;
-    f.weight = static_cast<real_of<P>>(share * f.denominator / whole);
+    const double fraction = q.of_means ? f.rows / sums.rows : 1;
+    f.weight = static_cast<real_of<P>>(fraction * f.denominator / whole);
   }
   return sums;
 }

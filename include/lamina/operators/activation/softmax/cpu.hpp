@@ -76,8 +76,8 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
 template <class Real>
 void softmax_grads(const Real* y, const Real* d, Real* g, int n) {
   Real total = 0;
-  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
-  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
+  for (int k = 0; k < n; ++k) total += math::multiply_no_nan(y[k], d[k]);
+  for (int k = 0; k < n; ++k) g[k] = math::multiply_no_nan(y[k], d[k] - total);
 }
 LAMINA_INSTANCE(void softmax_grads<float>(const float*, const float*, float*, int))
 LAMINA_INSTANCE(void softmax_grads<double>(const double*, const double*, double*, int))
@@ -173,12 +173,12 @@ void call_kernel<gradient_of<operators::softmax>>::run(const call_context& c) {
         using number = decltype(like);
         number total(Real(0));
         for (int k = 0; k < y_lines.n; ++k)
-          total += math::share_of(number(load(y + i + k * y_lines.step, like)),
-                                  number(load(d + i + k * d_lines.step, like)));
+          total += math::multiply_no_nan(number(load(y + i + k * y_lines.step, like)),
+                                         number(load(d + i + k * d_lines.step, like)));
         for (int k = 0; k < y_lines.n; ++k)
           store(g + i + k * x_lines.step,
-                math::share_of(number(load(y + i + k * y_lines.step, like)),
-                               number(load(d + i + k * d_lines.step, like) - total)));
+                math::multiply_no_nan(number(load(y + i + k * y_lines.step, like)),
+                                      number(load(d + i + k * d_lines.step, like) - total)));
       });
     }
 }

@@ -134,11 +134,11 @@ void add_moments(double* to, const double* more, std::size_t count) {
     return;
   }
   const std::size_t channels = (count - 1) / 2;
-  const double all = to[0] + more[0], share = more[0] / all;
+  const double all = to[0] + more[0], fraction = more[0] / all;
   for (std::size_t c = 1; c <= channels; ++c) {
     const double off = more[c] - to[c];
-    to[c] += off * share;
-    to[channels + c] += more[channels + c] + off * off * (share * to[0]);
+    to[c] += off * fraction;
+    to[channels + c] += more[channels + c] + off * off * (fraction * to[0]);
   }
   to[0] = all;
 }

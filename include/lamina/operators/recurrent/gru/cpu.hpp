@@ -62,10 +62,10 @@ struct gru_cell {
       const number u = load(g + j, like), c = load(g + 2 * n + j, like);
       const number h = load(before + j, like), dh = load(back + j, like) + load(d + j, like);
       const number rest = number(Real(1)) - u;
-      const number share = origin_mode ? rest : u, kept = origin_mode ? u : rest;
+      const number added = origin_mode ? rest : u, kept = origin_mode ? u : rest;
       const number difference = origin_mode ? h - c : c - h;
       store(dg + j, grad_of(gate, u, number(dh * difference)));
-      store(dg + 2 * n + j, grad_of(candidate, c, number(dh * share)));
+      store(dg + 2 * n + j, grad_of(candidate, c, number(dh * added)));
       store(back + j, dh * kept);
     });
   }

@@ -127,7 +127,7 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
     const region_corners region(regions, r);
     const region_side rows = region_side_of(region[1], region[3], scale, height, ratio);
     const region_side columns = region_side_of(region[0], region[2], scale, width, ratio);
-    const float share = 1.0f / static_cast<float>(rows.points * columns.points);
+    const float fraction = 1.0f / static_cast<float>(rows.points * columns.points);
     for (int i = 0; i < height; ++i)
       for (int j = 0; j < width; ++j)
         for (int k = 0; k < rows.points * columns.points; ++k) {
@@ -143,7 +143,7 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
             for (int q = 0; q < 4; ++q)
               if (weight[q] != 0)
                 f(n, r, (channel * height + i) * width + j,
-                  static_cast<std::ptrdiff_t>(channel) * h * w + position[q], weight[q] * share);
+                  static_cast<std::ptrdiff_t>(channel) * h * w + position[q], weight[q] * fraction);
         }
   });
 }

@@ -139,7 +139,7 @@ struct roi_align_kernel : aligned_call<> {
     int bin = to.inside;
     const int row = across.divide(bin);
     const region_side points = rows_of(to.row), points_across = columns_of(to.row);
-    const float share = 1.0f / static_cast<float>(points.points * points_across.points);
+    const float fraction = 1.0f / static_cast<float>(points.points * points_across.points);
     float sum = 0;
     LAMINA_CUDA_KEEP_LOOP
     for (int v = 0; v < points.points; ++v) {
@@ -152,9 +152,9 @@ struct roi_align_kernel : aligned_call<> {
       for (int h = 0; h < points_across.points; ++h) {
         const neighbours h_at = neighbours_of(points_across.at(bin, h), image_width);
         if (h_at.outside) continue;
-        sum += share * between(between(upper[h_at.low], upper[h_at.high], h_at.fraction),
-                               between(lower[h_at.low], lower[h_at.high], h_at.fraction),
-                               v_at.fraction);
+        sum += fraction * between(between(upper[h_at.low], upper[h_at.high], h_at.fraction),
+                                  between(lower[h_at.low], lower[h_at.high], h_at.fraction),
+                                  v_at.fraction);
       }
     }
     y.row(to.row)[to.at] = sum;
@@ -189,7 +189,7 @@ struct roi_align_grad_kernel : aligned_call<2> {
     for (int r = all.begin(to.row); r < all.end(to.row); ++r) {
       const float* const grad = y.row(r) + to.channel * bins.divisor();
       const region_side points = rows_of(r), points_across = columns_of(r);
-      const float share = 1.0f / static_cast<float>(points.points * points_across.points);
+      const float fraction = 1.0f / static_cast<float>(points.points * points_across.points);
       LAMINA_CUDA_KEEP_LOOP
       for (int p = 0; p < high; ++p) {
         const float of_row = aligned_weight(points, p, image_height, to.y);
@@ -197,7 +197,7 @@ struct roi_align_grad_kernel : aligned_call<2> {
         LAMINA_CUDA_KEEP_LOOP
         for (int q = 0; q < wide; ++q)
           if (const float weight = aligned_weight(points_across, q, image_width, to.x); weight != 0)
-            sum += of_row * share * weight * grad[p * wide + q];
+            sum += of_row * fraction * weight * grad[p * wide + q];
       }
     }
     x.row(to.row)[to.at] = sum;
@@ -228,7 +228,7 @@ struct scored_bin_ranges {
                       a.image_height);
     columns = scored_bin(region[0], region[2], a.scale, a.across.divisor(), column, a.image_width);
   }
-  LAMINA_INLINE LAMINA_FN float share() const {
+  LAMINA_INLINE LAMINA_FN float fraction() const {
     return 1.0f / static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin));
   }
 };
@@ -241,12 +241,12 @@ struct psroi_pool_kernel : scored_call<> {
     const channel_position to(columns, bins, i);
     const float* const plane = x.row(image_of(to.row)) + to.at * image_height * image_width;
     const scored_bin_ranges bin(*this, to.row, to.inside);
-    const float share = bin.share();
+    const float fraction = bin.fraction();
     float sum = 0;
     for (int v = bin.rows.begin; v < bin.rows.end; ++v) {
       LAMINA_CUDA_KEEP_LOOP
       for (int h = bin.columns.begin; h < bin.columns.end; ++h)
-        sum += share * plane[v * image_width + h];
+        sum += fraction * plane[v * image_width + h];
     }
     y.row(to.row)[to.at] = sum;
   }
@@ -263,7 +263,7 @@ struct psroi_pool_grad_kernel : scored_call<2> {
     LAMINA_CUDA_KEEP_LOOP
     for (int r = all.begin(image); r < all.end(image); ++r) {
       const scored_bin_ranges bin(*this, r, channel % bins.divisor());
-      const float grad = y.row(r)[channel] * bin.share();
+      const float grad = y.row(r)[channel] * bin.fraction();
       LAMINA_CUDA_KEEP_LOOP
       for (int k = team.rank(); k < image_height * image_width; k += team.size()) {
         const int v = k / image_width, h = k % image_width;
