@@ -81,8 +81,8 @@ class failing_sync final : public lamina::parameter_sync {
               lamina::worker_pool& pool) override {
     of_->update(facts, how, trainer, pool);
   }
-  std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
-    return of_->collect(of, states, steps);
+  std::int64_t gather_states(float* const* of, int states, std::int64_t steps) override {
+    return of_->gather_states(of, states, steps);
   }
   void release_others(float* const* of, int states) noexcept override {
     of_->release_others(of, states);

@@ -90,7 +90,7 @@ class lod_tensor : public tensor {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       require_same_rows(parts[0], parts[i]);
       rows += parts[i].shape()[0];
-      all = all.joined(parts[i].lod());
+      all = all.concat(parts[i].lod());
     }
     return parts[0].visit([&]<class T>(const xt::xarray<T>& first) {
       tensor_shape shape(first.shape().begin(), first.shape().end());

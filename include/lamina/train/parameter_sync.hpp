@@ -63,7 +63,7 @@ struct server_functions {
 ///   begin:    once, compare the processes and copy the state of rank 0; then begin each step;
 ///   reduce:   sum gradients, statistics and metrics over the parts of all processes;
 ///   update:   update the own shard, and give every process all parameters;
-///   collect:  gather the accumulators for a file;
+///   gather:   gather the accumulators for a file;
 ///   serve:    on a parameter server, do the work of all stages for the trainers.
 ///
 /// All processes must call each function equally often and in the same order. The functions take
@@ -133,7 +133,7 @@ class parameter_sync {
   /// Reports that a thread has run all groups of the outermost block up to `group`; -1: a group of
   /// another block. Sends and receives the messages that are ready, without waiting.
   virtual void advance(int /*thread*/, int /*group*/) {}
-  /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
+  /// Gathers facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
   /// of the processes, and the caller has filled in its own `local` parts. Throws lamina::error if
   /// the processes differ in the size of the mini-batch or in the checksum of use().
   virtual void gather_facts(void* all, std::size_t bytes, int local, int samples) = 0;
@@ -169,17 +169,17 @@ class parameter_sync {
   /// tables that they own.
   virtual void update_tables(const update_facts&) {}
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
   /// In an asynchronous training, ends a pass: until the next update, all_reduce_sum() sums over
-  /// the trainers, and collect() waits for all of them.
+  /// the trainers, and gather_states() waits for all of them.
   virtual void end_pass() {}
   /// Makes the accumulators equal on all processes or, if divides_states(), gathers all of them on
   /// rank 0. of[i * states + s] belongs to parameter i. Returns the number of updates of the
   /// training; `steps` is that of this process.
-  virtual std::int64_t collect(float* const* of, int states, std::int64_t steps) = 0;
+  virtual std::int64_t gather_states(float* const* of, int states, std::int64_t steps) = 0;
   /// If divides_states(), releases the memory of accumulators that other processes update. On rank
-  /// 0 they are undefined until the next collect(), on other ranks until the next begin().
+  /// 0 they are undefined until the next gather_states(), on other ranks until the next begin().
   virtual void release_others(float* const* /*of*/, int /*states*/) noexcept {}
 
   // Stage 5: serve.

@@ -25,9 +25,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 [[noreturn]] LAMINA_API_COLD void fail_second_backward();
 /// Throws lamina::error: gradients wait for an update.
 [[noreturn]] LAMINA_API_COLD void fail_pending(const char* what, int minibatches);
-/// Throws lamina::error: `accumulate` has no effect here. `joins`: the machine accumulates
+/// Throws lamina::error: `accumulate` has no effect here. `may_accumulate`: the machine accumulates
 /// gradients.
-[[noreturn]] LAMINA_API_COLD void fail_accumulate(bool joins, int found);
+[[noreturn]] LAMINA_API_COLD void fail_accumulate(bool may_accumulate, int found);
 /// Throws lamina::error: there are no gradients for an update.
 [[noreturn]] LAMINA_API_COLD void fail_no_backward();
 
@@ -68,9 +68,9 @@ void fail_pending(const char* what, int minibatches) {
                      << " mini-batches that are not used yet");
 }
 
-void fail_accumulate(bool joins, int found) {
+void fail_accumulate(bool may_accumulate, int found) {
   throw error(text() << "lamina: train: expected accumulate to be 1"
-                     << (joins ? " or more" : " on a device") << ", found " << found);
+                     << (may_accumulate ? " or more" : " on a device") << ", found " << found);
 }
 
 void fail_no_backward() {

@@ -383,7 +383,7 @@ class training_run {
   }
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
-    if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
+    if constexpr (requires { machine_.gather_state(); }) machine_.gather_state();
     reached = with_others(std::move(reached));
     bool all_write = false;  // tables are divided over processes
     if constexpr (has_distributed_tables<P> && accumulates)

@@ -79,7 +79,7 @@ class world_calls final : public engine::process_calls {
   };
 
   int rank_of(const step& s) const { return static_cast<int>(&s - steps_.data()); }
-  /// Collects the steps of all processes, which must be of one kind.
+  /// Gathers the steps of all processes, which must be of one kind.
   void meet(const step& mine) {
     world_.gather(&mine, sizeof mine, steps_.data());
     for (const step& s : steps_)

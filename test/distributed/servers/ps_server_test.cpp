@@ -95,7 +95,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shards, outcome&
           shared->end_pass();
           double sum = w.rank() + 1;
           shared->all_reduce_sum(&sum, 1);
-          const std::int64_t updates = shared->collect(mine.accumulators, 1, 0);
+          const std::int64_t updates = shared->gather_states(mine.accumulators, 1, 0);
           const auto total = static_cast<float>((pass + 1) * all);
           float in_table = 0, in_moments = 0;
           for (int r = 0; r < rows; ++r) {
@@ -275,7 +275,7 @@ TEST_CASE("a step is the weighted sum over the trainers, updated once", "[thread
                      if (mine.value[63] != 100 - static_cast<float>(step + 1) || mine.value[0] != 0)
                        ++wrong;
                    }
-                   shared->collect(&mine.moment, 1, 0);
+                   shared->gather_states(&mine.moment, 1, 0);
                    if (mine.moment[0] != 3 || mine.moment[63] != 3) ++wrong;
                    // Only the sums, as a clip by norm needs them.
                    shared->reduce(weights, pool);

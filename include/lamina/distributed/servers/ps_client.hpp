@@ -224,9 +224,10 @@ class synchronous_client final : public ps_client {
     for (int s = 0; s < servers(); ++s) post(s, told);
   }
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
-  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
+  LAMINA_COLD std::int64_t gather_states(float* const* of, int states,
+                                         std::int64_t steps) override {
     const auto asks = new_packet({.kind = packet_kind::state});
     for (int s = 0; s < servers(); ++s) post(s, asks);
     std::vector<float*> pointers(arrays_.count());
@@ -332,13 +333,13 @@ class asynchronous_client final : public ps_client {
     receive_answers([this](int server, const packet& answer) { take_values(server, answer, 0); });
   }
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
   LAMINA_COLD void end_pass() override {
     // A checkpoint after the last mini-batch has already paused this trainer.
     if (!is_paused_) pause();
   }
-  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t) override {
+  LAMINA_COLD std::int64_t gather_states(float* const* of, int states, std::int64_t) override {
     if (!is_paused_ && reads_shards_)
       throw error(
           "lamina: train: expected checkpoints at the ends of passes only "

@@ -91,7 +91,7 @@ class ps_server : public parameter_sync {
   void reduce(const part_weights&, worker_pool&) override {}
   void gather_sums() override {}
   void update(const update_facts&, update_function, void*, worker_pool&) override {}
-  std::int64_t collect(float* const*, int, std::int64_t steps) override { return steps; }
+  std::int64_t gather_states(float* const*, int, std::int64_t steps) override { return steps; }
 
  protected:
   ps_server(process_group& group, const trained_arrays& of)

@@ -79,7 +79,7 @@ class allreduce final : public parameter_sync {
       }
     spread(arrays, floats);
     for (int s = 0; s < states && divides_states_; ++s)
-      exchange_.collect_at_first(state(accumulators, states, s).data(), true);
+      exchange_.gather(state(accumulators, states, s).data(), true);
   }
 
   LAMINA_COLD void require_samples(std::uint64_t checksum, bool shards) override {
@@ -201,7 +201,7 @@ class allreduce final : public parameter_sync {
         std::memcpy(gradients[a.array] + a.first, memory.total(b, k), a.size() * sizeof(float));
       }
     exchange_.end();
-    exchange_.collect(gradients);
+    exchange_.all_gather(gradients);
   }
 
   void update(const update_facts&, update_function how, void* trainer, worker_pool& pool) override {
@@ -217,15 +217,16 @@ class allreduce final : public parameter_sync {
     exchange_.end();
   }
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
-  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
+  LAMINA_COLD std::int64_t gather_states(float* const* of, int states,
+                                         std::int64_t steps) override {
     for (int s = 0; s < states; ++s) {
       const std::vector<float*> arrays = state(of, states, s);
       if (divides_states_)
-        exchange_.collect_at_first(arrays.data(), false);
+        exchange_.gather(arrays.data(), false);
       else
-        exchange_.collect(arrays.data());
+        exchange_.all_gather(arrays.data());
     }
     return steps;
   }

@@ -89,7 +89,7 @@ class sharded_embedding {
                            const part_weights& weights) = 0;
   virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
                            const part_weights& weights) = 0;
-  /// Returns the sum of squares of a table's joined gradients over all processes; `mine` is the sum
+  /// Returns the sum of squares of a table's summed gradients over all processes; `mine` is the sum
   /// over the own rows.
   virtual double all_reduce_sum(int table, double mine) = 0;
   /// Makes `count` accumulators per table, with all elements of accumulator s set to initial[s].

@@ -103,9 +103,9 @@ void samples_of_pass::add(int rows, checksum sum) {
   ++batches_;
   samples_ += rows;
   const std::uint64_t both[2] = {sum_, sum.value()};
-  checksum joined;
-  joined.add(both, sizeof both);
-  sum_ = joined.value();
+  checksum combined;
+  combined.add(both, sizeof both);
+  sum_ = combined.value();
 }
 
 void samples_of_pass::go_on(const training_position& at) {

@@ -18,13 +18,13 @@
 #include <lamina/model/evaluation/activation_view.hpp>
 #include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_batch_sums.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/gradients/accumulated_gradients.hpp>
 #include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/gradients/joint_parts.hpp>
 #include <lamina/train/gradients/part_facts.hpp>
+#include <lamina/train/gradients/parts_reduction.hpp>
 #include <lamina/train/gradients/tree_sum.hpp>
 #include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/trainer_errors.hpp>
@@ -92,7 +92,7 @@ class gradient_parts {
       std::vector<std::size_t> counts;
       for (int g = 0; g < schedule::groups; ++g) {
         const auto& e = schedule::table.entries[g];
-        const std::size_t n = engine::cpu::joint_numbers_of(
+        const std::size_t n = engine::cpu::batch_sum_count_of(
             schedule::program, e.group, schedule::table.info + e.first_argument);
         if (n == 0) continue;
         if (g >= gradient_order<Training>::table.groups) detail::fail_statistics_of_block();
@@ -100,10 +100,10 @@ class gradient_parts {
       }
       if (counts.empty()) return;
       if (!knows_weights) detail::fail_statistics_of_cost();
-      joint_ =
-          std::make_unique<joint_parts>(static_cast<int>(machines_.size()), all, std::move(counts));
+      all_parts_ = std::make_unique<parts_reduction>(static_cast<int>(machines_.size()), all,
+                                                     std::move(counts));
       for (std::size_t t = 0; t < machines_.size(); ++t)
-        machines_[t]->machine().memory().join_by(joint_->part(static_cast<int>(t)));
+        machines_[t]->machine().memory().reduce_by(all_parts_->part(static_cast<int>(t)));
     } else {
       static_cast<void>(all);
     }
@@ -158,18 +158,19 @@ class gradient_parts {
       f.weight = static_cast<real>(part_weight::fed(part));
       if (f.samples == 0) return;
       if constexpr (has_statistics)
-        if (joint_ != nullptr)
-          joint_->weigh(t, part_weight::is_sum && f.weight > 0 ? 1 : static_cast<double>(f.weight));
+        if (all_parts_ != nullptr)
+          all_parts_->weigh(
+              t, part_weight::is_sum && f.weight > 0 ? 1 : static_cast<double>(f.weight));
       auto& machine = machines_[k]->machine();
       f.cost = machines_[k]->run(part, whole, seed, step);
       if (part_weight::is_made) f.weight = static_cast<real>(machine.rows(part_weight::domain));
       if constexpr (part_weight::is_quotient) detail::note_quotient<P, Training>(f, machine);
     };
     if constexpr (has_statistics)
-      if (joint_ != nullptr) joint_->begin();
+      if (all_parts_ != nullptr) all_parts_->begin();
     pool.run([&](int t) {
       if constexpr (has_statistics)
-        if (joint_ != nullptr) return joint_->run(t, [&] { run_part(t); });
+        if (all_parts_ != nullptr) return all_parts_->run(t, [&] { run_part(t); });
       run_part(t);
     });
     if (sync_ != nullptr)
@@ -359,7 +360,7 @@ class gradient_parts {
   double divisor_ = 0;
   quotient_sums sums_;
   accumulated_type accumulated_;
-  std::unique_ptr<joint_parts> joint_;
+  std::unique_ptr<parts_reduction> all_parts_;
   bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };
 
