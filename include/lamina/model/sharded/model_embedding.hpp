@@ -68,11 +68,11 @@ class model_embedding<P, true> {
   LAMINA_COLD bool initialise(int i, const program_view& p, const operator_desc& op,
                               std::uint64_t seed) const {
     if (!has(i)) return false;
-    const int t = all.table_of[i], piece = 4096;
+    const int t = all.table_of[i], most = 4096;
     const auto wide =
         static_cast<std::size_t>(tables_->tables()[static_cast<std::size_t>(t)].columns);
-    for (int r = tables_->first(t); r < tables_->end(t); r += piece) {
-      const int n = (std::min)(piece, tables_->end(t) - r);
+    for (int r = tables_->first(t); r < tables_->end(t); r += most) {
+      const int n = (std::min)(most, tables_->end(t) - r);
       const std::vector<real> values = initial_values<real>(
           p, op, seed, static_cast<std::uint64_t>(i), static_cast<std::size_t>(r) * wide,
           static_cast<std::size_t>(n) * wide);
