@@ -5,7 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/conv/layer_conv2d.hpp>
-#include <lamina/operators/shape/join/layer_slice.hpp>
+#include <lamina/operators/shape/concat/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

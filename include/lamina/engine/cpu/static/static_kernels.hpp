@@ -18,7 +18,7 @@
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/definition.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -213,12 +213,12 @@ struct static_call_kernel<operators::concat> {
   template <class Group>
   requires(Group::number(0) == 1 ||
            Group::number(0) == 1 - Group::rank(Group::count - 1)) static void run(float* memory) {
-    join<Group>(memory, std::make_integer_sequence<int, Group::count - 1>{});
+    concat_rows<Group>(memory, std::make_integer_sequence<int, Group::count - 1>{});
   }
 
  private:
   template <class Group, int... Index>
-  static void join(float* memory, std::integer_sequence<int, Index...>) {
+  static void concat_rows(float* memory, std::integer_sequence<int, Index...>) {
     int column = 0;
     ((copy<Group, Index>(memory, column), column += Group::arguments.of[Index].info.columns), ...);
   }
