@@ -60,7 +60,7 @@
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/cpu.hpp>
 #include <lamina/operators/norm/batch_norm/cpu.hpp>
-#include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_batch_sums.hpp>
 #include <lamina/operators/norm/cos_sim/cpu.hpp>
 #include <lamina/operators/norm/layer_norm/cpu.hpp>
 #include <lamina/operators/norm/lrn/cpu.hpp>
@@ -89,7 +89,7 @@
 #include <lamina/operators/sequence/pool/cpu.hpp>
 #include <lamina/operators/sequence/shape/cpu.hpp>
 #include <lamina/operators/sequence/softmax/cpu.hpp>
-#include <lamina/operators/shape/join/cpu.hpp>
+#include <lamina/operators/shape/concat/cpu.hpp>
 #include <lamina/operators/shape/query/cpu.hpp>
 #include <lamina/operators/shape/reshape/cpu.hpp>
 #include <lamina/operators/update/step/cpu.hpp>

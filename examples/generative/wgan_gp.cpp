@@ -35,10 +35,10 @@ constexpr auto worth_of = [](auto point) {
 constexpr auto criticises = lamina::program([](lamina::block& main) {
   auto real = layer::data<"real", float, 2>(main);
   auto forged = layer::data<"forged", float, 2>(main);
-  auto share = layer::data<"share", float>(main);
-  auto between = forged + layer::elementwise_mul<0>(real - forged, share);
-  auto [slope] = layer::gradients(worth_of(between), between);
-  auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(slope)));
+  auto fraction = layer::data<"fraction", float>(main);
+  auto between = forged + layer::elementwise_mul<0>(real - forged, fraction);
+  auto [grad] = layer::gradients(worth_of(between), between);
+  auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(grad)));
   return layer::mean(worth_of(forged)) - layer::mean(worth_of(real)) +
          0.1f * layer::mean(layer::square(steepness - 1));
 });
@@ -52,7 +52,7 @@ constexpr auto forges = lamina::program([](lamina::block& main) {
 
 struct criticised {
   std::array<float, 2> real, forged;
-  float share;
+  float fraction;
 };
 struct noise {
   std::array<float, 2> numbers;
@@ -117,7 +117,7 @@ int main() {
   for (const int n : at) close += n, met += n > count / places / 2;
   std::printf(
       "%.1f %% of %d points lie at one of the places; %d of %d places have more than half of their "
-      "share\n",
+      "fraction\n",
       100.0 * close / count, count, met, places);
   return close > 0.75 * count && met == places ? 0 : 1;
 }

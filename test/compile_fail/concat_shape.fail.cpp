@@ -6,7 +6,7 @@
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/shape/concat/layer_concat.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 #include <lamina/program/program.hpp>
 

@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 4, 4>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/shape/join/layer_crop.hpp>
+#include <lamina/operators/shape/concat/layer_crop.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -14,11 +14,11 @@ struct record {
     auto ids = layer::data<"ids", float, 3>(main);
     auto y = layer::tanh(x);
 #ifdef SHOULD_FAIL
-    auto [slope] = layer::gradients(y, ids);
+    auto [grad] = layer::gradients(y, ids);
 #else
-    auto [slope] = layer::gradients(y * ids, ids);
+    auto [grad] = layer::gradients(y * ids, ids);
 #endif
-    return slope;
+    return grad;
   }
 };
 constexpr auto net = lamina::program(record{});  // <- here

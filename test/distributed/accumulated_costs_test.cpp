@@ -91,9 +91,9 @@ void check_bits(const P& program, const std::vector<Sample>& samples) {
       CHECK(same(found, expected));
     });
 }
-/// The same with shares: all ranks have the same bits, and those of one process to rounding.
+/// The same with shards: all ranks have the same bits, and those of one process to rounding.
 template <class P, class Sample>
-void check_shares(const P& program, const std::vector<Sample>& samples) {
+void check_shards(const P& program, const std::vector<Sample>& samples) {
   const auto batches = samples | reader::batch(6);
   const std::vector<float> expected =
       train<float>(program, batches, {.passes = 2, .accumulate = 3, .seed = 5});
@@ -139,10 +139,10 @@ TEST_CASE("ranks accumulate gradients of means over rows of several kinds", "[th
 TEST_CASE("ranks accumulate gradients of sums and of quotients", "[threads]") {
   const auto samples = sentences<std::tuple<words, words>>(35);
   check_bits<float>(test::cost_that_is_a_sum, samples);
-  check_shares(test::cost_that_is_a_sum, samples);
+  check_shards(test::cost_that_is_a_sum, samples);
   // The first mini-batch has no weight.
   check_bits<float>(test::masked_cost<test::guard::clip>, samples);
-  check_shares(test::masked_cost<test::guard::clip>, samples);
+  check_shards(test::masked_cost<test::guard::clip>, samples);
 }
 
 TEST_CASE("ranks accumulate gradients in double", "[threads]") {

@@ -95,12 +95,12 @@ void check_ranks(const Opt& opt) {
   const auto batches = source | reader::batch(4);
   std::vector<float> before;
   for (const int accumulate : {1, 3, 4}) {
-    const auto options = [&](lamina::world* w, bool shares) {
+    const auto options = [&](lamina::world* w, bool shards) {
       return lamina::train_options{.passes = 2,
                                    .threads = w == nullptr ? 4 : 4 / w->size(),
                                    .accumulate = accumulate,
                                    .world = w,
-                                   .reads_shard = shares};
+                                   .reads_shard = shards};
     };
     const found expected = train(opt, batches, options(nullptr, false));
     CHECK(expected.steps == 2 * ((6 + accumulate - 1) / accumulate));
@@ -154,8 +154,8 @@ TEST_CASE("accumulated gradients of ranks: parts and ranks without samples", "[t
                          {.passes = 2, .threads = 4 / ranks, .accumulate = 2, .world = &w});
                    }),
                expected);
-  // Shares of different length: rank 1 has none.
-  const auto shares = test::results_in_ranks(3, [&](test::thread_group& w) {
+  // Shards of different length: rank 1 has none.
+  const auto shards = test::results_in_ranks(3, [&](test::thread_group& w) {
     auto mine = samples(20);
     if (w.rank() == 0) mine.resize(2);
     if (w.rank() == 1) mine.clear();
@@ -163,8 +163,8 @@ TEST_CASE("accumulated gradients of ranks: parts and ranks without samples", "[t
     return train(sgd, mine | reader::batch(2),
                  {.passes = 2, .accumulate = 2, .world = &w, .reads_shard = true});
   });
-  CHECK(shares.at(0).steps == 4);
-  check_same(shares, shares.at(0));
+  CHECK(shards.at(0).steps == 4);
+  check_same(shards, shards.at(0));
 }
 
 TEST_CASE("ranks call backward() and update() apart", "[threads]") {

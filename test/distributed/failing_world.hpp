@@ -31,8 +31,8 @@ class failing_sync final : public lamina::parameter_sync {
     of_->describe(options_);
     of_->begin(mine, accumulators, states);
   }
-  void require_samples(std::uint64_t checksum, bool shares) override {
-    of_->require_samples(checksum, shares);
+  void require_samples(std::uint64_t checksum, bool shards) override {
+    of_->require_samples(checksum, shards);
   }
   void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
     of_->gather_rows(first, count, domains);
@@ -81,8 +81,8 @@ class failing_sync final : public lamina::parameter_sync {
               lamina::worker_pool& pool) override {
     of_->update(facts, how, trainer, pool);
   }
-  std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
-    return of_->collect(of, states, steps);
+  std::int64_t gather_states(float* const* of, int states, std::int64_t steps) override {
+    return of_->gather_states(of, states, steps);
   }
   void release_others(float* const* of, int states) noexcept override {
     of_->release_others(of, states);

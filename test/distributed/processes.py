@@ -9,8 +9,8 @@
  errors   an error, a difference or a silence in one process ends all, with one message
  kills    a training whose processes are killed at random times goes on from its checkpoints and
           reaches the bits of an undisturbed one; the others end within seconds
- memory   a process has its share of a table with is_distributed in memory (of servers, if there are
-          some, these only), and its share of the accumulators of other parameters
+ memory   a process has its shard of a table with is_distributed in memory (of servers, if there are
+          some, these only), and its shard of the accumulators of other parameters
  programs a training loop that is a program reaches the numbers of one process; one that a process
           leaves alone ends all
  resume   a checkpoint of four processes goes on with one, two, three or four
@@ -319,7 +319,7 @@ def resume(launch, _):
 
 
 def memory(launch, _):
-    """A rank has its share of a large table; the accumulators of a lazy adam have the rows used."""
+    """A rank has its shard of a large table; the accumulators of a lazy adam have the rows used."""
     constant = 4 << 20
     alone = launch.results(0, "threads=4", "table/lazy")
     for ranks in (2, 4):
@@ -476,7 +476,7 @@ def async_(launch, _):
     for optimizer in ("sgd", "momentum", "adam", "clipped"):
         name, passes = f"rule/{optimizer}", "passes=20"
         expected = launch.results(2, name, passes)[0].split()
-        for more in ([], ["share=1"]):
+        for more in ([], ["shard=1"]):
             found = launch.results(5, name, passes, *steady, *more)[0].split()
             # Metric: the accuracy over the last pass, with dropout.
             if float(found[3]) < float(expected[3]) - 0.08:
@@ -503,11 +503,11 @@ def async_(launch, _):
         if int(first[4]) != 16 or int(last[4]) != 32:
             raise failure(f"expected 16 and 32 updates, found {first[4]} and {last[4]}")
     with tempfile.TemporaryDirectory() as folder:
-        run = ["rule/adam", *steady, "share=1", f"checkpoint={folder}"]
+        run = ["rule/adam", *steady, "shard=1", f"checkpoint={folder}"]
         launch.results(4, *run, "passes=1")
         last = launch.results(4, *run, "passes=3")[0].split()
         if int(last[4]) != 3 * 2 * 12:
-            raise failure(f"shares: expected {3 * 2 * 12} updates, found {last[4]}")
+            raise failure(f"shards: expected {3 * 2 * 12} updates, found {last[4]}")
     with tempfile.TemporaryDirectory() as folder:
         # Tables: with other numbers of trainers and servers.
         run = ["sparse/lazy", "staleness=2", f"checkpoint={folder}"]

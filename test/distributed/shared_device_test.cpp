@@ -84,12 +84,12 @@ found on_cpu(const Opt& opt, const Reader& batches, int threads) {
   });
 }
 template <class Opt, class Reader>
-found on_devices(const Opt& opt, const Reader& batches, lamina::world& w, bool shares,
+found on_devices(const Opt& opt, const Reader& batches, lamina::world& w, bool shards,
                  bool sync = false) {
   return train([&](model_type& m, const auto& note) {
     backend device;
     const lamina::train_options options{
-        .passes = 2, .on_event = note, .world = &w, .reads_shard = shares, .sync_batch_norm = sync};
+        .passes = 2, .on_event = note, .world = &w, .reads_shard = shards, .sync_batch_norm = sync};
     auto mine = batches;
     lamina::detail::train_loop<program_type, lamina::device_trainer<program_type, Opt, backend>>(
         opt, m, mine, options, device, opt, m, options.seed);
@@ -131,7 +131,7 @@ TEST_CASE("devices of several ranks learn what threads learn", "[threads]") {
       .learning_rate = 0.02f, .momentum = 0.9f, .clip = lamina::clip_by_global_norm(0.05f)});
 }
 
-TEST_CASE("devices of ranks that read shares learn what those of whole mini-batches learn",
+TEST_CASE("devices of ranks that read shards learn what those of whole mini-batches learn",
           "[threads]") {
   const optimizer::adam adam{.learning_rate = 0.01f};
   const auto source = samples(24);

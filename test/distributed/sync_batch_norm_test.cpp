@@ -121,14 +121,14 @@ TEST_CASE("sync_batch_norm: ranks have the bits of as many threads", "[threads]"
     CHECK(distance(r, one) < 3e-5);
 }
 
-TEST_CASE("sync_batch_norm: ranks that read shares, and several mini-batches per update",
+TEST_CASE("sync_batch_norm: ranks that read shards, and several mini-batches per update",
           "[threads]") {
   const auto source = samples(24) | reader::shuffle(24, 5);
   for (const int accumulate : {1, 2}) {
-    const auto given = [&](int threads, lamina::world* w, bool shares) {
+    const auto given = [&](int threads, lamina::world* w, bool shards) {
       lamina::train_options o = options(threads, w);
       o.accumulate = accumulate;
-      o.reads_shard = shares;
+      o.reads_shard = shards;
       return o;
     };
     const found expected = train(source | reader::batch(4), given(4, nullptr, false));
@@ -143,8 +143,8 @@ TEST_CASE("sync_batch_norm: ranks that read shares, and several mini-batches per
                  expected);
     }
   }
-  // Shares of different length: rank 1 has none.
-  const auto shares = test::results_in_ranks(3, [&](test::thread_group& w) {
+  // Shards of different length: rank 1 has none.
+  const auto shards = test::results_in_ranks(3, [&](test::thread_group& w) {
     auto mine = samples(20);
     if (w.rank() == 0) mine.resize(2);
     if (w.rank() == 1) mine.clear();
@@ -159,10 +159,10 @@ TEST_CASE("sync_batch_norm: ranks that read shares, and several mini-batches per
   const std::vector<std::vector<sample>> batches{{all.begin(), all.begin() + 4},
                                                  {all.begin() + 4, all.begin() + 6},
                                                  {all.begin() + 6, all.end()}};
-  check_same(shares, shares.at(0));
+  check_same(shards, shards.at(0));
   // Sums of other parts are rounded otherwise: 5e-5 with clang, half of it with g++. Statistics of
   // each process alone would give more than 1e-3.
-  CHECK(distance(shares.at(0), train(batches, {.passes = 2})) < 1e-4);
+  CHECK(distance(shards.at(0), train(batches, {.passes = 2})) < 1e-4);
 }
 
 TEST_CASE("sync_batch_norm: a checkpoint goes on with other ranks", "[threads]") {

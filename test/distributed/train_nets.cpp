@@ -5,8 +5,8 @@
 // patience (seconds), memory (each rank reports the bytes that it took), fail (a rank that throws
 // in its third mini-batch), stop (a rank that does nothing more there), break and hang (the same in
 // the middle of a backward pass), differ (a rank with another seed), bucket (bytes), say (the rank
-// that prints, 0 unless told), servers and staleness (options of the session), share (each trainer
-// reads its share), accumulate (mini-batches per update), sync (sync_batch_norm), thread
+// that prints, 0 unless told), servers and staleness (options of the session), shard (each trainer
+// reads its shard), accumulate (mini-batches per update), sync (sync_batch_norm), thread
 // (communication_thread). Exit code 0, or 1 with a message.
 
 #include <chrono>
@@ -70,17 +70,17 @@ int main(int argc, char** argv) {
                                     .seed = static_cast<std::uint64_t>(number("seed", 0)),
                                     .world = &world};
       if (fails) options.world = &failing;
-      options.reads_shard = given.contains("share");
+      options.reads_shard = given.contains("shard");
       options.accumulate = number("accumulate", 1);
       options.sync_batch_norm = given.contains("sync");
       if (number("differ", -1) == world.rank()) ++options.seed;
       if (given.contains("checkpoint")) {
         options.checkpoint.directory = given["checkpoint"];
-        options.checkpoint.every_batches = given.contains("share") ? 0 : 2;
+        options.checkpoint.every_batches = given.contains("shard") ? 0 : 2;
         options.checkpoint.resume = true;
       }
       const test::trained_net r =
-          given.contains("share") && !world.is_parameter_server()
+          given.contains("shard") && !world.is_parameter_server()
               ? test::train_net(name.substr(0, slash), name.substr(slash + 1), options,
                                 world.rank(), world.trainers())
               : test::train_net(name.substr(0, slash), name.substr(slash + 1), options);

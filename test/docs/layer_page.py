@@ -54,8 +54,9 @@ FAMILIES = [
      "number as its cost: apply `mean` to the result.",
      "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/pointwise "
      "loss/row hsigmoid nce loss/in_batch losses loss/crf loss/ctc"),
-    ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
-     "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
+    ("Shapes and rows", "",
+     "shape/reshape shape/concat/concat shape/concat/split shape/concat/slice "
+     "shape/concat/crop embedding/gather embedding/gather/multiplex elementwise/assign "
      "elementwise/clip fill "
      "where "
      "metric/classification order/argsort shape/query norm/cos_sim reduce/squared_l2"),

@@ -583,13 +583,13 @@ namespace mpirun {
 namespace divided {
 std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> texts;
 auto reader = texts | lamina::reader::batch(64);
-#include "divided_tables_1.inc"
+#include "sharded_tables_1.inc"
 void with_servers(int argc, char** argv) {
 #include "parameter_servers_2.inc"
 }
 }  // namespace divided
-namespace shares {
-void read_shares() {
+namespace shards {
+void read_shards() {
   lamina::model model{net};
   lamina::optimizer::adam adam;
   const auto samples = lamina::dataset::digits::train();
@@ -612,7 +612,7 @@ void take_chunks(const std::vector<std::string>& files) {
 void communicate(int argc, char** argv) {
 #include "distributed_4.inc"
 }
-}  // namespace shares
+}  // namespace shards
 namespace loops {
 constexpr auto training = lamina::program([](lamina::block& main) {
   auto more = layer::fill_constant<bool>(main, true);

@@ -117,7 +117,7 @@ TEST_CASE("a part of an image is stretched between its own pixels", "[image]") {
     const auto [low, high] = std::minmax_element(p.begin(), p.end());
     CHECK(*low >= 0);
     CHECK(*high <= 4.375f);
-    // The step from row 2 to row 3 is the rectangle's height as a share.
+    // The step from row 2 to row 3 is the rectangle's height as a fraction.
     const float height = at(p, 0, 3, 1) - at(p, 0, 2, 1);
     CHECK(height > 0.4f);
     CHECK(height <= 1);

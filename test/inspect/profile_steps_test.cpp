@@ -186,7 +186,7 @@ TEST_CASE("more threads than samples", "[io][threads]") {
   const auto p = lamina::profile(t);
   std::map<int, int> groups;
   for (const auto& e : p.times) ++groups[e.thread];
-  // Each thread has its share of the updates; one of them has nothing else.
+  // Each thread has its part of the updates; one of them has nothing else.
   CHECK(groups.size() == 3);
   CHECK((groups[0] == 1 || groups[1] == 1 || groups[2] == 1));
 }

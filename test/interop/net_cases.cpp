@@ -138,12 +138,12 @@ void write_gradient_cases(case_writer& to) {
     auto joined = layer::concat<1>(std::tuple{x * y, x / (layer::square(y) + 1)});
     auto score = layer::elementwise_max(layer::fc<3>(joined, {.act = lamina::activation::softplus}),
                                         layer::slice<layer::along<1, 0, 3>>(x));
-    auto [slope] = layer::gradients(critic * 2, x);
+    auto [grad] = layer::gradients(critic * 2, x);
     auto [dx, dy] = layer::gradients(layer::reduce_mean<1>(layer::square(score)), x, y);
-    auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(slope)));
+    auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(grad)));
     auto cost = layer::mean(layer::square(steepness - 1)) + layer::mean(layer::square(dx)) +
                 layer::mean(layer::exp(dy));
-    return std::tuple{cost, slope, dx, dy};
+    return std::tuple{cost, grad, dx, dy};
   });
 }
 

@@ -201,7 +201,7 @@ TEST_CASE("weights are limited, and then updated, on one thread and on three") {
   lamina::model first{limited};
   lamina::gradient_machine g{first};
   g.backward(batch);
-  const auto slope = g.gradient<"out.w_0">();
+  const auto grad = g.gradient<"out.w_0">();
   for (const int threads : {1, 3}) {
     INFO(threads << " threads");
     lamina::model m{limited};
@@ -213,7 +213,7 @@ TEST_CASE("weights are limited, and then updated, on one thread and on three") {
     for (std::size_t k = 0; k < w.size(); ++k)
       REQUIRE(
           w.flat(k) ==
-          Approx(std::clamp(begin.flat(k), -0.125f, 0.125f) - 0.01f * slope.flat(k)).margin(1e-6));
+          Approx(std::clamp(begin.flat(k), -0.125f, 0.125f) - 0.01f * grad.flat(k)).margin(1e-6));
   }
 }
 

@@ -10,7 +10,7 @@
 namespace metric = lamina::metric;
 using Catch::Contains;
 
-TEST_CASE("the mean distance and the share of sequences with an error") {
+TEST_CASE("the mean distance and the fraction of sequences with an error") {
   metric::edit_distance d;
   CHECK_THROWS_WITH(d.eval(), Contains("at least one sequence"));
   d.update(std::vector<float>{});

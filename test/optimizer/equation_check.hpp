@@ -118,7 +118,8 @@ class machine {
 };
 
 // `exact` bounds the difference of the double path, `rounded` that of the float paths; both as a
-// share of 1 + |value|. Epsilons are larger than Fluid's, so that their place in an equation shows.
+// fraction of 1 + |value|. Epsilons are larger than Fluid's, so that their place in an equation
+// shows.
 template <class Opt>
 void compare(const Opt& opt, const reference& expected, double rounded = 2e-5,
              double exact = 1e-12) {

@@ -78,7 +78,7 @@ TEST_CASE("exponential_moving_average of a constant is the constant", "[optimize
     }
 }
 
-// A share of 1e-5 of a difference below 1e-4 is less than half a unit in the last place of 1.
+// A fraction of 1e-5 of a difference below 1e-4 is less than half a unit in the last place of 1.
 TEST_CASE("exponential_moving_average follows small changes", "[optimizer]") {
   optimizer::exponential_moving_average average(0.99999f);
   parameters p;

@@ -37,8 +37,8 @@ TEMPLATE_TEST_CASE("0 by 0: steps without a gradient and an epsilon", "", float,
                    lamina::engine::cpu::vector) {
   using T = TestType;
   namespace optimizer = lamina::optimizer;
-  for (const float slope : {0.f, 1e-30f}) {
-    const T g(slope), rate(0.1f), b1(0.9f), b2(0.999f), zero(0);
+  for (const float grad : {0.f, 1e-30f}) {
+    const T g(grad), rate(0.1f), b1(0.9f), b2(0.999f), zero(0);
     T p[7] = {T(2), T(2), T(2), T(2), T(2), T(2), T(2)};
     T a[7] = {}, b[7] = {}, c(0);
     for (T& x : a) x = zero;
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("0 by 0: steps without a gradient and an epsilon", "", float,
     optimizer::adadelta::update<T>(p[4], g, a[4], b[4], rate, zero, b1);
     optimizer::rmsprop::update<T>(p[5], g, a[5], b[5], c, rate, b1, zero, zero, zero);
     for (int i = 0; i < 6; ++i) {
-      INFO("optimizer " << i << ", gradient " << slope);
+      INFO("optimizer " << i << ", gradient " << grad);
       CHECK(!lamina::math::any(!(lamina::math::abs(T(p[i] - T(2))) <= T(0.5f))));
     }
   }

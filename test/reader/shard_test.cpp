@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shard: the shares of several processes.
+// shard: the shards of several processes.
 #include <string>
 #include <vector>
 
@@ -35,7 +35,7 @@ std::string message_of(Arguments... of) {
 
 }  // namespace
 
-TEST_CASE("shares are whole together and have nothing in common", "[reader]") {
+TEST_CASE("shards are whole together and have nothing in common", "[reader]") {
   CHECK(read(iota(8) | reader::shard(3, 0)) == std::vector{0, 3, 6});
   CHECK(read(iota(8) | reader::shard(3, 2)) == std::vector{2, 5});
   CHECK(read(iota(8) | reader::shard(3, 0, 2)) == std::vector{0, 1, 6, 7});
@@ -52,7 +52,7 @@ TEST_CASE("shares are whole together and have nothing in common", "[reader]") {
     }
 }
 
-TEST_CASE("blocks of shares are the mini-batches of one process", "[reader]") {
+TEST_CASE("blocks of shards are the mini-batches of one process", "[reader]") {
   const auto source = iota(20) | reader::shuffle(20, 3);
   const auto whole = read(source | reader::batch(4));
   for (int rank = 0; rank < 2; ++rank) {
@@ -64,7 +64,7 @@ TEST_CASE("blocks of shares are the mini-batches of one process", "[reader]") {
   }
 }
 
-TEST_CASE("adaptors behind a share see the share only, and each pass begins anew", "[reader]") {
+TEST_CASE("adaptors behind a shard see the shard only, and each pass begins anew", "[reader]") {
   int calls = 0;
   const auto mine = iota(10) | reader::shard(5, 4) | reader::map([&calls](int x) {
                       ++calls;
@@ -75,7 +75,7 @@ TEST_CASE("adaptors behind a share see the share only, and each pass begins anew
   CHECK(calls == 4);
 }
 
-TEST_CASE("a share that does not exist is an error", "[reader]") {
+TEST_CASE("a shard that does not exist is an error", "[reader]") {
   CHECK(message_of(3, 3) == "lamina: reader::shard: expected an index from 0 to 2, found 3");
   CHECK(message_of(0, 0) == "lamina: reader::shard: expected at least 1 element, found 0");
   CHECK(message_of(2, -1) == "lamina: reader::shard: expected at least 0 elements, found -1");

@@ -95,10 +95,10 @@ TEST_CASE("split: elements with one key stay together") {
   }
 }
 
-TEST_CASE("split: a share of nothing or of all is an error") {
+TEST_CASE("split: a fraction of nothing or of all is an error") {
   for (const double share : {0.0, 1.0, -0.5, 80.0})
     CHECK_THROWS_WITH(reader::split(share),
-                      Catch::Contains("expected a share above 0 and below 1"));
+                      Catch::Contains("expected a fraction above 0 and below 1"));
 }
 
 TEST_CASE("k_fold: each element is in one fold, folds have one size, drawn by the seed") {

@@ -64,8 +64,8 @@ TEST_CASE("a part of a lod, and parts joined again") {
   CHECK(l.slice(1, 3) == lod::from_lengths({{1, 2}, {3, 1, 2}}));
   CHECK(l.slice(0, 3) == l);
   CHECK(l.slice(2, 2) == lod(levels{{0}, {0}}));
-  for (std::size_t at = 0; at <= 3; ++at) CHECK(l.slice(0, at).joined(l.slice(at, 3)) == l);
+  for (std::size_t at = 0; at <= 3; ++at) CHECK(l.slice(0, at).concat(l.slice(at, 3)) == l);
   CHECK_THROWS_WITH(l.slice(1, 4), Contains("a part of 3 sequences, found [1, 4)"));
   CHECK_THROWS_WITH(l.slice(2, 1), Contains("found [2, 1)"));
-  CHECK_THROWS_WITH(l.joined(l.above()), Contains("expected 2 levels") && Contains("found 1"));
+  CHECK_THROWS_WITH(l.concat(l.above()), Contains("expected 2 levels") && Contains("found 1"));
 }

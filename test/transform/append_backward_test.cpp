@@ -127,13 +127,13 @@ using lamina::named;
 
 namespace {
 
-/// A cost that contains the slope of a function, unless the slope is a constant.
+/// A cost that contains the gradient of a function, unless the gradient is a constant.
 template <class F, bool Stop = false>
 constexpr auto cost_of_slope = lamina::program([](block& main) {
   auto h = layer::fc<4>(layer::data<"x", float, 3>(main));
-  auto [slope] = layer::gradients(F{}(main, h), h);
-  if constexpr (Stop) layer::stop_gradient(slope);
-  return layer::mean(layer::square(slope) * h);
+  auto [grad] = layer::gradients(F{}(main, h), h);
+  if constexpr (Stop) layer::stop_gradient(grad);
+  return layer::mean(layer::square(grad) * h);
 });
 
 struct by_tanh {
@@ -153,12 +153,12 @@ struct by_maximum {
 struct by_batch_norm {
   constexpr auto operator()(block&, auto h) const { return layer::batch_norm(h); }
 };
-/// The slope by the scale of a batch_norm, of which no gradient is known.
+/// The gradient by the scale of a batch_norm, of which no gradient is known.
 constexpr auto slope_by_scale = lamina::program([](block& main) {
   auto h = layer::fc<4>(layer::data<"x", float, 3>(main));
   auto scale = layer::create_parameter<float, 4>(main, {.name = "scale"});
-  auto [slope] = layer::gradients(layer::batch_norm(h, {.param = {.name = "scale"}}) * h, scale);
-  return layer::mean(layer::square(slope));
+  auto [grad] = layer::gradients(layer::batch_norm(h, {.param = {.name = "scale"}}) * h, scale);
+  return layer::mean(layer::square(grad));
 });
 
 struct by_loop {

@@ -33,8 +33,8 @@ template <class Real, class F>
 constexpr auto derivatives = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", Real, 1>(main);
   const auto next = [&](auto y) {
-    auto [slope] = layer::gradients(y, x);
-    return slope;
+    auto [grad] = layer::gradients(y, x);
+    return grad;
   };
   auto first = next(F{}(x));
   auto second = next(first);

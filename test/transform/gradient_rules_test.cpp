@@ -124,16 +124,16 @@ constexpr auto rows = lamina::program([](block& main) {
   auto z = layer::data<"z", float, 2, 3>(main);
   auto sum = layer::fill_constant<float>(main, 0);
   const auto add = [&](auto target, auto from) {
-    auto [slope] = layer::gradients(target, from);
-    sum = sum + size_of_gradient(slope);
+    auto [grad] = layer::gradients(target, from);
+    sum = sum + size_of_gradient(grad);
   };
   add(layer::softmax(x) * v, x);
   add(layer::softmax(y) * z, y);
   add(layer::layer_norm(x, {.epsilon = 0.01f}) * v, x);
   add(layer::layer_norm(layer::square(x), {.scale = false, .shift = false}) * v, x);
   // The third derivative.
-  auto [slope] = layer::gradients(layer::layer_norm(x, {.epsilon = 0.3f}) * v, x);
-  add(layer::square(slope), x);
+  auto [grad] = layer::gradients(layer::layer_norm(x, {.epsilon = 0.3f}) * v, x);
+  add(layer::square(grad), x);
   return 0.1f * sum;
 });
 

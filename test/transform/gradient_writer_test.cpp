@@ -19,8 +19,8 @@ namespace {
 constexpr auto net = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 2>(main);
   auto h = layer::fc<3>(x);
-  auto [slope] = layer::gradients(layer::tanh(h), h);
-  return layer::mean(slope);
+  auto [grad] = layer::gradients(layer::tanh(h), h);
+  return layer::mean(grad);
 });
 
 /// The lines that begin with `type` and end with the gradients of a trainer, "@GRAD" or "@OF@N".
@@ -35,7 +35,7 @@ std::vector<std::string> lines_of(const std::vector<std::string>& all, const std
 
 TEST_CASE("the gradient of tanh_grad is written as products") {
   const auto lines = spell(lamina::transform::append_backward(net).view());
-  // slope = d (1 - v^2), so the gradient of v is -2 v d g.
+  // grad = d (1 - v^2), so the gradient of v is -2 v d g.
   const auto products = lines_of(lines, "elementwise_mul");
   REQUIRE(products.size() == 2);
   CHECK(products[0].find("elementwise_mul: X=tanh_0.tmp_0@GRAD_0 Y=fc_0.tmp_1@GRAD_0@GRAD -> "

@@ -126,8 +126,8 @@ constexpr auto loops = lamina::program([](block& main) {
   auto [dx, dw] = layer::gradients(layer::square(h), x, w);
   auto step = layer::scale(x, 1);
   repeat([&] {
-    auto [slope] = layer::gradients(layer::tanh(layer::mul(step, w)), step);
-    step = step - 0.5f * slope;
+    auto [grad] = layer::gradients(layer::tanh(layer::mul(step, w)), step);
+    step = step - 0.5f * grad;
   });
   auto cost = layer::reduce_sum(layer::square(h)) + 0.0f * layer::mean(step);
   return std::tuple{cost, dx, dw, layer::mean(step)};
@@ -142,8 +142,8 @@ constexpr auto unrolled = lamina::program([](block& main) {
        n = layer::fill_constant<std::int64_t>(main, 3);
   auto going = layer::less_than(i, n);
   layer::while_loop(going, [&](block&) {
-    auto [slope] = layer::gradients(layer::tanh(layer::mul(step, w)), step);
-    step = step - 0.5f * slope;
+    auto [grad] = layer::gradients(layer::tanh(layer::mul(step, w)), step);
+    step = step - 0.5f * grad;
     layer::increment(i);
     layer::less_than(i, n, going);
   });

@@ -18,9 +18,9 @@ constexpr auto costs = lamina::program([](block& main) {
   auto marks = layer::cast<float>(layer::data<"marks", std::int64_t, 4>(main));
   auto sum = layer::fill_constant<float>(main, 0);
   const auto add = [&](auto target, auto from) {
-    auto [slope] = layer::gradients(layer::square(target), from);
-    sum = sum + size_of_gradient(slope);
-    return slope;
+    auto [grad] = layer::gradients(layer::square(target), from);
+    sum = sum + size_of_gradient(grad);
+    return grad;
   };
   auto binary = add(layer::sigmoid_cross_entropy_with_logits(x, share), x);
   add(layer::sigmoid_cross_entropy_with_logits(layer::square(x), marks, {.ignore_index = 1}), x);

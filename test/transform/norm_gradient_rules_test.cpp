@@ -16,16 +16,16 @@ constexpr auto batches = lamina::program([](block& main) {
   auto w = layer::data<"w", float, 2, 2, 2>(main);
   auto sum = layer::fill_constant<float>(main, 0);
   const auto add = [&](auto target, auto from) {
-    auto [slope] = layer::gradients(target, from);
-    sum = sum + size_of_gradient(slope);
-    return slope;
+    auto [grad] = layer::gradients(target, from);
+    sum = sum + size_of_gradient(grad);
+    return grad;
   };
-  auto slope = add(layer::batch_norm(x, {.epsilon = 0.3f}) * v, x);
+  auto grad = add(layer::batch_norm(x, {.epsilon = 0.3f}) * v, x);
   add(layer::square(layer::batch_norm(layer::square(y), {.epsilon = 0.1f})) * w, y);
   add(layer::square(layer::batch_norm(y, {.is_test = true})) * w, y);
   add(layer::batch_norm(layer::square(x), {.use_global_stats = true}) * v, x);
   // The third derivative.
-  add(layer::square(slope), x);
+  add(layer::square(grad), x);
   return 0.1f * sum;
 });
 

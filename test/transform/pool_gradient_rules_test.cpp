@@ -20,13 +20,13 @@ constexpr auto maxima = lamina::program([](block& main) {
   };
   constexpr lamina::window apart{.stride = 2}, beside{.stride = 2, .padding = 1};
   auto h = layer::square(image);
-  auto slope = add(layer::pool2d<2, apart>(h));
+  auto grad = add(layer::pool2d<2, apart>(h));
   add(layer::pool2d<2, beside>(h));
   add(layer::global_pool2d(h));
   auto [largest, positions] = layer::max_pool2d_with_index<2, apart>(h);
   add(largest);
   add(layer::unpool<2, apart>(largest, positions));
-  add(slope);  // the third derivative
+  add(grad);  // the third derivative
   return 0.1f * sum;
 });
 

@@ -74,10 +74,10 @@ class fluid_schedule_reader {
     r.warmup_steps = whole(number(limit, "value"));
     r.warmup_start = real(line, "bias");
     const double steps = static_cast<double>(r.warmup_steps);
-    const float grad = real(line, "scale");
+    const float slope = real(line, "scale");
     r.warmup_end =
         nearest(static_cast<float>(r.warmup_start + number(line, "scale") * steps), [&](float end) {
-          return static_cast<float>((static_cast<double>(end) - r.warmup_start) / steps) == grad;
+          return static_cast<float>((static_cast<double>(end) - r.warmup_start) / steps) == slope;
         });
     return r;
   }
@@ -116,8 +116,8 @@ class fluid_schedule_reader {
     if (!is(op, "scale") || inner == nullptr) return 0.f;
     const float factor = real(op, "scale");
     if (is(inner, "elementwise_min")) {  // base / sqrt(d_model) is one number here
-      const double grad = number(in(inner, "Y"), "scale");
-      return schedule::noam_decay{1, grad > 0 ? whole(std::pow(grad, -2. / 3)) : 0, factor};
+      const double slope = number(in(inner, "Y"), "scale");
+      return schedule::noam_decay{1, slope > 0 ? whole(std::pow(slope, -2. / 3)) : 0, factor};
     }
     if (is(inner, "elementwise_pow")) {
       const counted c = periods(in(inner, "Y"));

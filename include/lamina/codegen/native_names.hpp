@@ -117,7 +117,7 @@ class native_names : protected native_rows {
   /// Whether the next layer of this kind would generate this name, so that the text need not
   /// contain it.
   bool is_generated(const std::string& key, const std::string& name) const {
-    if (partially_updated_.count(name) != 0) return false;
+    if (scattered_names_.count(name) != 0) return false;
     const auto count = keys_.find(key);
     return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
   }

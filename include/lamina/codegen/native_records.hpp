@@ -27,7 +27,7 @@ class native_records {
  protected:
   explicit native_records(const loaded_program& program) : program_(program), p_(program.view()) {
     find_operators();
-    find_torn_names();
+    find_scattered_names();
     count_reads();
   }
 
@@ -158,7 +158,7 @@ class native_records {
   }
   // Finds generated names of layers whose operators are not consecutive. Such operators become
   // several layers, and two layers cannot have the same generated name.
-  void find_torn_names() {
+  void find_scattered_names() {
     // for each name, the block and the operator that used it last
     std::map<std::string, std::pair<int, std::size_t>> last;
     for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -169,7 +169,7 @@ class native_records {
           const std::pair<int, std::size_t> here{static_cast<int>(b), k};
           const auto [found, is_new] = last.emplace(name, here);
           if (!is_new && (found->second.first != here.first || found->second.second + 1 < k))
-            partially_updated_.insert(name);
+            scattered_names_.insert(name);
           found->second = here;
         });
       }
@@ -290,7 +290,7 @@ class native_records {
   std::vector<block_operators> blocks_;
   std::set<int> run_blocks_;
   // Generated names of layers whose operators are not consecutive.
-  std::set<std::string> partially_updated_;
+  std::set<std::string> scattered_names_;
   int block_ = 0;                                // the block that is being written
   std::vector<const operator_desc*> operators_;  // the operators of the block that is written
   // For each variable, how often it is read and written.

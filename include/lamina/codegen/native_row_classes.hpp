@@ -64,13 +64,13 @@ class native_row_classes : protected native_minimize {
   bool is_sequence(int c) { return c >= 0 && classes_[at(root(c))].kind == row_kind::sequence; }
   /// Merges two classes of sequences, and their parents. Does nothing if one of them depends on the
   /// other.
-  void join(int a, int b) {
+  void unite(int a, int b) {
     a = root(a), b = root(b);
     if (a == b || !is_sequence(a) || !is_sequence(b) || lies_on(a, b) || lies_on(b, a)) return;
     if (place(a) < place(b)) std::swap(a, b);
     classes_[at(a)].like = b;
     const int pa = root(classes_[at(a)].parent), pb = root(classes_[at(b)].parent);
-    if (pa >= 0 && pb >= 0 && pa != pb) join(pa, pb);
+    if (pa >= 0 && pb >= 0 && pa != pb) unite(pa, pb);
   }
   /// Returns the class with these properties; if there is none, makes one, with v as its first
   /// variable.

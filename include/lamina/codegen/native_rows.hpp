@@ -48,14 +48,14 @@ class native_rows : protected native_steps {
       for (const int v : inputs) {
         if (facts.accepts_any_rows || facts.made_levels > 0 || level_of(v) == 0) continue;
         const int like = first.emplace(level_of(v), v).first->second;
-        join(class_of(v), class_of(like));
+        unite(class_of(v), class_of(like));
       }
       // All items of a tensor array have rows of the same type, and so do all values of a variable.
       const std::string_view type = op->schema->type;
       const bool copies = type == "assign" || type == "write_to_array";
       if (const int x = input(*op, "X"), out = output(*op, "Out");
           copies && x >= 0 && out >= 0 && level_of(x) == level_of(out))
-        join(class_of(x), class_of(out));
+        unite(class_of(x), class_of(out));
       std::map<int, int> made;  // the new class with each number of levels
       each(*op, false, [&](int v) {
         const int level = level_of(v);

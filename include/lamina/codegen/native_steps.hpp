@@ -45,7 +45,7 @@ class native_steps : protected native_row_classes {
     } else if (type == "lod_tensor_to_array" && x >= 0) {
       int c = class_of(x);  // becomes the level of x that has the sequences of the table
       for (int l = depth_of(c) - depth_of(s); l > 0; --l) c = parent_of(c);
-      if (depth_of(c) == depth_of(s)) join(c, s);
+      if (depth_of(c) == depth_of(s)) unite(c, s);
       set(out, replaced(out, class_of(x), s, step()));
     } else if (type == "array_to_lod_tensor" && x >= 0) {
       set(out, replaced(out, class_of(x), step(), root(s)));

@@ -17,14 +17,14 @@ rows = ["".join(chr(ord("a") + int(v)) for v in image.reshape(64)) + str(label)
         for image, label in zip(data.images, data.target)]
 assert len(rows) == 1797 and all(set(r[:64]) <= set("abcdefghijklmnopq") for r in rows)
 
-# The stratified split: every class gives the same share to the test rows, the classes with the
+# The stratified split: every class gives the same fraction to the test rows, the classes with the
 # largest remainders one row more. random.Random is the same generator in every Python 3.
 order = list(range(len(rows)))
 random.Random(SEED).shuffle(order)
 classes = [[i for i in order if data.target[i] == c] for c in range(10)]
-share = [len(c) * TEST_ROWS / len(rows) for c in classes]
-count = [int(s) for s in share]
-for c in sorted(range(10), key=lambda c: count[c] - share[c])[:TEST_ROWS - sum(count)]:
+fraction = [len(c) * TEST_ROWS / len(rows) for c in classes]
+count = [int(s) for s in fraction]
+for c in sorted(range(10), key=lambda c: count[c] - fraction[c])[:TEST_ROWS - sum(count)]:
     count[c] += 1
 test = {i for c, n in zip(classes, count) for i in c[:n]}
 rows = [rows[i] for i in order if i not in test] + [rows[i] for i in order if i in test]

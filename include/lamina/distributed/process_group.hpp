@@ -40,7 +40,7 @@ class process_group : public world {
 
   /// Returns the name of a rank's host.
   virtual std::string host(int /*rank*/) const { return "localhost"; }
-  /// Collects `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
+  /// Gathers `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
   /// bytes) of `all` come from rank r. `mine` may lie within `all`.
   void gather(const void* mine, std::size_t bytes, void* all) override = 0;
   LAMINA_COLD std::int64_t all_reduce_sum(std::int64_t mine) override {
@@ -144,12 +144,12 @@ LAMINA_COLD inline std::vector<std::string> texts_of_ranks(process_group& group,
   group.gather(&bytes, sizeof bytes, lengths.data());
   const std::size_t longest =
       static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
-  std::string padded = mine, joined(longest * ranks, ' ');
+  std::string padded = mine, of_all(longest * ranks, ' ');
   padded.resize(longest);
-  group.gather(padded.data(), longest, joined.data());
+  group.gather(padded.data(), longest, of_all.data());
   std::vector<std::string> all;
   for (std::size_t r = 0; r < ranks; ++r)
-    all.push_back(joined.substr(r * longest, static_cast<std::size_t>(lengths[r])));
+    all.push_back(of_all.substr(r * longest, static_cast<std::size_t>(lengths[r])));
   return all;
 }
 

@@ -120,10 +120,10 @@ class task_queue final : public shared_tasks {
     require_thread();
     std::string all(size() * static_cast<std::size_t>(group_.trainers()), '0');
     trainers().gather(finished_.data(), size(), all.data());
-    std::string joined(size(), '0');
+    std::string merged(size(), '0');
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (all[k] == '1') joined[k % size()] = '1';
-    return joined;
+      if (all[k] == '1') merged[k % size()] = '1';
+    return merged;
   }
 
   /// Returns the number of the next chunk of a pass, for reader::tasks; size() if none is left.

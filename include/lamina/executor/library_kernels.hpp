@@ -61,7 +61,7 @@
 #include <lamina/operators/sequence/pool/executor.hpp>
 #include <lamina/operators/sequence/shape/executor.hpp>
 #include <lamina/operators/sequence/softmax/executor.hpp>
-#include <lamina/operators/shape/join/executor.hpp>
+#include <lamina/operators/shape/concat/executor.hpp>
 #include <lamina/operators/shape/query/executor.hpp>
 #include <lamina/operators/shape/reshape/executor.hpp>
 #include <lamina/operators/update/executor.hpp>

@@ -72,12 +72,12 @@ struct crop_and_stretch {
                       .print("%g", static_cast<double>(area.high)));
   }
   void operator()(const view& image, reader::random& random) const {
-    const float share = random.uniform(area.low, area.high);
-    const float grad = std::exp(random.uniform(std::log(aspect.low), std::log(aspect.high)));
+    const float fraction = random.uniform(area.low, area.high);
+    const float side_ratio = std::exp(random.uniform(std::log(aspect.low), std::log(aspect.high)));
     const float whole_height = static_cast<float>(image.height),
                 whole_width = static_cast<float>(image.width);
-    const float height = whole_height * (std::min)(1.f, std::sqrt(share / grad)),
-                width = whole_width * (std::min)(1.f, std::sqrt(share * grad));
+    const float height = whole_height * (std::min)(1.f, std::sqrt(fraction / side_ratio)),
+                width = whole_width * (std::min)(1.f, std::sqrt(fraction * side_ratio));
     const float top = random.uniform(0, whole_height - height),
                 left = random.uniform(0, whole_width - width);
     const float down = height / whole_height, right = width / whole_width;

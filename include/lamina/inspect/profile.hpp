@@ -64,7 +64,7 @@ struct program_profile {
     std::stable_sort(order.begin(), order.end(),
                      [](const auto* a, const auto* b) { return a->seconds > b->seconds; });
     const double count = runs.empty() ? 1 : static_cast<double>(runs.size());
-    lamina::text lines("   ms/run  share  calls/run  GFLOP/s     GB/s  group\n");
+    lamina::text lines("   ms/run  %time  calls/run  GFLOP/s     GB/s  group\n");
     for (const profiled_group* g : order) {
       const double calls = static_cast<double>(g->calls), time = (std::max)(g->seconds, 1e-12);
       lines.print("%9.4f", 1e3 * g->seconds / count);

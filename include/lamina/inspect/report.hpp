@@ -67,10 +67,10 @@ constexpr const char* space_name(memory_space space) {
 
 LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_options& run) {
   const work_counter count(plan.program, run);
-  // A loop collects the rows of X and dOut for the gradient of a weight, and a product multiplies
+  // A loop stores the rows of X and dOut for the gradient of a weight, and a product multiplies
   // them after several iterations. The flops of this product are counted at the group that
-  // collects.
-  const auto collected = [&](const plan_variable& x, const plan_variable& d) {
+  // stores.
+  const auto stored_rows = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };
   program_report made;
@@ -86,9 +86,9 @@ LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_
       const bool called = asks_operator(i.head) && i.op >= 0 && i.runs < 0;
       if (product)
         r.flops += 2 * times * count.rows(i.rows) * i.columns * count.rows(i.depth);
-      else if (i.schema == &schema_of<operators::collect_product>())
-        r.flops += times * collected(plan.variables[plan.operands[i.inputs]],
-                                     plan.variables[plan.operands[i.inputs + 1]]);
+      else if (i.schema == &schema_of<operators::defer_product>())
+        r.flops += times * stored_rows(plan.variables[plan.operands[i.inputs]],
+                                       plan.variables[plan.operands[i.inputs + 1]]);
       else if (called)
         r.flops += times * count.flops(i);
       if (!product && i.runs < 0)

@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
-#include <lamina/operators/shape/join/layer_slice.hpp>
+#include <lamina/operators/shape/concat/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {

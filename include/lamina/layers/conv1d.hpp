@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include <lamina/operators/conv/layer_conv2d.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
-#include <lamina/operators/shape/join/layer_slice.hpp>
+#include <lamina/operators/shape/concat/layer_concat.hpp>
+#include <lamina/operators/shape/concat/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

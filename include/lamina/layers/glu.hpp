@@ -6,7 +6,7 @@
 
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
-#include <lamina/operators/shape/join/layer_split.hpp>
+#include <lamina/operators/shape/concat/layer_split.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

@@ -11,7 +11,7 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
-#include <lamina/operators/shape/join/layer_slice.hpp>
+#include <lamina/operators/shape/concat/layer_slice.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

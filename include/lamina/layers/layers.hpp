@@ -89,10 +89,10 @@
 #include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/operators/sequence/shape/layer.hpp>
 #include <lamina/operators/sequence/softmax/layer.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
-#include <lamina/operators/shape/join/layer_crop.hpp>
-#include <lamina/operators/shape/join/layer_slice.hpp>
-#include <lamina/operators/shape/join/layer_split.hpp>
+#include <lamina/operators/shape/concat/layer_concat.hpp>
+#include <lamina/operators/shape/concat/layer_crop.hpp>
+#include <lamina/operators/shape/concat/layer_slice.hpp>
+#include <lamina/operators/shape/concat/layer_split.hpp>
 #include <lamina/operators/shape/query/layer.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 #include <lamina/layers/activation.hpp>

@@ -17,8 +17,8 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/random/distribution/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
-#include <lamina/operators/shape/join/layer_split.hpp>
+#include <lamina/operators/shape/concat/layer_concat.hpp>
+#include <lamina/operators/shape/concat/layer_split.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

@@ -20,8 +20,8 @@ constexpr V same_shape(V x, const char* key, std::string_view name, int attribut
 }
 
 /// Records an operator with one input slot, which holds `count` variables, and one output.
-constexpr void add_joining(program_builder& b, const operator_schema& schema, const int* inputs,
-                           int count, int output, int attributes = -1) {
+constexpr void add_with_inputs(program_builder& b, const operator_schema& schema, const int* inputs,
+                               int count, int output, int attributes = -1) {
   operator_desc op = b.begin(schema);
   b.list(inputs, count);
   op.outputs = b.arguments.count;
@@ -32,8 +32,8 @@ constexpr void add_joining(program_builder& b, const operator_schema& schema, co
 }
 
 /// Records an operator with one input, and one output slot, which holds `count` variables.
-constexpr void add_splitting(program_builder& b, const operator_schema& schema, int input,
-                             const int* outputs, int count, int attributes = -1) {
+constexpr void add_with_outputs(program_builder& b, const operator_schema& schema, int input,
+                                const int* outputs, int count, int attributes = -1) {
   operator_desc op = b.begin(schema);
   b.argument(input);
   op.outputs = b.arguments.count;

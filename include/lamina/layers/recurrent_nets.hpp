@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/shape/concat/layer_concat.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
@@ -79,7 +79,7 @@ namespace detail {
 /// Concatenates the results of both directions: with WholeSequence the states of each element,
 /// otherwise the last state of each direction.
 template <bool WholeSequence, class V>
-constexpr auto join_directions(V forward, V backward, std::string_view name, int line) {
+constexpr auto concat_directions(V forward, V backward, std::string_view name, int line) {
   if constexpr (WholeSequence)
     return concat({forward, backward}, {.name = name}, line);
   else
@@ -105,7 +105,7 @@ template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_lstm(variable<T, R, D...> x,
                                   const options<bidirectional_attr, T>& attr = {},
                                   int line = __builtin_LINE()) {
-  return detail::join_directions<WholeSequence>(
+  return detail::concat_directions<WholeSequence>(
       simple_lstm<Size>(x, detail::direction(attr, false), line),
       simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
@@ -116,7 +116,7 @@ template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_gru(variable<T, R, D...> x,
                                  const options<bidirectional_attr, T>& attr = {},
                                  int line = __builtin_LINE()) {
-  return detail::join_directions<WholeSequence>(
+  return detail::concat_directions<WholeSequence>(
       simple_gru<Size>(x, detail::direction(attr, false), line),
       simple_gru<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }

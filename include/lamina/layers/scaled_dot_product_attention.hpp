@@ -18,7 +18,7 @@
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
 #include <lamina/operators/sequence/pad/layer_mask.hpp>
-#include <lamina/operators/shape/join/layer_slice.hpp>
+#include <lamina/operators/shape/concat/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {

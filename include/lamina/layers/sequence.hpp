@@ -12,7 +12,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The row domain of nested_sequence<Name>: one row per element of the inner sequences. Its parent,
 /// `nested_tokens<Name>::parent`, has one row per inner sequence.
 template <fixed_string Name>
-using nested_tokens = tokens<Name, tokens<joined(Name, fixed_string("/sequences"))>>;
+using nested_tokens = tokens<Name, tokens<concatenated(Name, fixed_string("/sequences"))>>;
 
 namespace layer {
 

@@ -35,10 +35,10 @@ class chunk_evaluator {
   result eval() const {
     if (!updated_)
       throw error("lamina: metric::chunk_evaluator: expected an update before eval, found none");
-    const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0.0; };
-    const double p = share(static_cast<double>(correct_), static_cast<double>(found_));
-    const double r = share(static_cast<double>(correct_), static_cast<double>(labelled_));
-    return {p, r, share(2 * p * r, p + r)};
+    const auto ratio = [](double part, double whole) { return whole > 0 ? part / whole : 0.0; };
+    const double p = ratio(static_cast<double>(correct_), static_cast<double>(found_));
+    const double r = ratio(static_cast<double>(correct_), static_cast<double>(labelled_));
+    return {p, r, ratio(2 * p * r, p + r)};
   }
   void reset() { *this = chunk_evaluator{}; }
 

@@ -52,9 +52,9 @@ class confusion_matrix {
     return counts_[place(class_of(truth), class_of(predicted))];
   }
   /// The fraction of samples of class c among those predicted as c; 0 if there are none.
-  double precision(int c) const { return share(c, false); }
+  double precision(int c) const { return ratio(c, false); }
   /// The fraction of samples of class c that were predicted as c; 0 if the class has no samples.
-  double recall(int c) const { return share(c, true); }
+  double recall(int c) const { return ratio(c, true); }
   /// 2 precision recall / (precision + recall) of class c; 0 if both are 0.
   double f1(int c) const {
     const double p = precision(c), r = recall(c);
@@ -92,7 +92,7 @@ class confusion_matrix {
     return static_cast<std::size_t>(truth) * static_cast<std::size_t>(classes_) +
            static_cast<std::size_t>(predicted);
   }
-  double share(int c, bool of_truth) const {
+  double ratio(int c, bool of_truth) const {
     std::uint64_t all = 0;
     for (int other = 0; other < classes_; ++other)
       all += of_truth ? (*this)(c, other) : (*this)(other, c);

@@ -211,7 +211,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// quotients of sums, are computed from counts over the whole pass instead of averaged. Throws
   /// lamina::error if the reader has no samples, and if the data do not match the data layers. With
   /// several processes, `all` is their distributed::session. Each process then reads the whole data
-  /// or only its share, which may be empty, and all get the result over all samples. All training
+  /// or only its shard, which may be empty, and all get the result over all samples. All training
   /// processes must call it; an error in one of them ends all.
   template <class Reader, class World = detail::no_world>
   requires(__is_same(World, detail::no_world) || requires(World & w) {
@@ -262,13 +262,13 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   template <class Reader, class World>
   test_result tested(Reader& batches, World& all) {
     detail::test_sums<program> sums;
-    detail::tell_of_failure(all, [&] { add_up(batches, sums); });
-    sums.join(machine_, all);
+    detail::run_or_fail_all(all, [&] { add_minibatches(batches, sums); });
+    sums.all_reduce(machine_, all);
     return sums.result();
   }
   /// Runs the mini-batches of a reader and adds their costs and metrics to `sums`.
   template <class Reader>
-  void add_up(Reader& batches, detail::test_sums<program>& sums) {
+  void add_minibatches(Reader& batches, detail::test_sums<program>& sums) {
     metric_rules<program>::begin_pass(machine_);
     minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {

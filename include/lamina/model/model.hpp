@@ -49,7 +49,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
 
   /// Does the same in one of the processes of a world, such as `distributed::session`. The rows of
   /// embedding tables with is_distributed are divided over the processes. All processes must
-  /// construct the model, because each owns a share of the rows.
+  /// construct the model, because each owns a shard of the rows.
   template <class World>
   requires(detail::shards_embeddings<World>) model(P, World& world, std::uint64_t seed = 1) {
     if constexpr (has_distributed_tables<P>) tables_.divide(world, seed, pointers_.get());
@@ -270,7 +270,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
   const detail::model_embedding<P>& tables() const { return tables_; }
   /// is_sharded() tells whether parameter i is divided over processes; table_of() returns its
-  /// number among the divided tables.
+  /// number among the sharded tables.
   bool is_sharded(int i) const {
     if constexpr (has_distributed_tables<P>)
       return tables_.has(i);

@@ -71,7 +71,7 @@
 #include <lamina/operators/sequence/pool/definition.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
@@ -140,7 +140,7 @@ void for_each_operator_list(F&& f) {
   f(operators::sequence_pool_operators{});
   f(operators::sequence_shape_operators{});
   f(operators::sequence_softmax_operators{});
-  f(operators::shape_join_operators{});
+  f(operators::shape_concat_operators{});
   f(operators::shape_query_operators{});
   f(operators::shape_reshape_operators{});
 }

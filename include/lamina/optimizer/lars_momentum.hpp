@@ -29,7 +29,7 @@ struct lars_momentum final : rule<lars_momentum> {
 
   /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
-    return share_fault("momentum", static_cast<double>(momentum))
+    return fraction_fault("momentum", static_cast<double>(momentum))
         .or_else(size_fault("lars_coeff", static_cast<double>(lars_coeff)))
         .or_else(size_fault("lars_weight_decay", static_cast<double>(lars_weight_decay)));
   }

@@ -93,10 +93,10 @@ class model_average {
 
  private:
   std::int64_t window_now() const {
-    const double share = static_cast<double>(static_cast<float>(counts_.updates) * window_.rate);
-    return share >= static_cast<double>(window_.max_average_window)
+    const double wanted = static_cast<double>(static_cast<float>(counts_.updates) * window_.rate);
+    return wanted >= static_cast<double>(window_.max_average_window)
                ? window_.max_average_window
-               : static_cast<std::int64_t>(share);
+               : static_cast<std::int64_t>(wanted);
   }
 
   average_window window_;

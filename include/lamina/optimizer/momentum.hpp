@@ -27,7 +27,7 @@ struct momentum final : rule<momentum> {
 
   /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
-    return share_fault("momentum", static_cast<double>(momentum));
+    return fraction_fault("momentum", static_cast<double>(momentum));
   }
 
   static constexpr const char* type = "momentum";

@@ -35,7 +35,7 @@ LAMINA_COLD constexpr option_fault decay_fault(const char* name, double value) {
   if (value >= 0 && value < 1) return {};
   return {name, "at least 0 and below 1", value};
 }
-LAMINA_COLD constexpr option_fault share_fault(const char* name, double value) {
+LAMINA_COLD constexpr option_fault fraction_fault(const char* name, double value) {
   if (value >= 0 && value <= 1) return {};
   return {name, "from 0 to 1", value};
 }

@@ -32,7 +32,7 @@ struct rmsprop final : rule<rmsprop> {
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)))
-        .or_else(share_fault("momentum", static_cast<double>(momentum)));
+        .or_else(fraction_fault("momentum", static_cast<double>(momentum)));
   }
 
   static constexpr const char* type = "rmsprop";

@@ -187,7 +187,7 @@ enum class anneal : std::uint8_t { cos, linear };
 /// pct_start * total_steps - 1; then it falls to max_lr / div_factor / final_div_factor in step
 /// total_steps - 1, and stays there. With three_phase, the second phase is as long as the first one
 /// and ends with max_lr / div_factor, and the rest is the third phase. Between rates r1 and r2 at
-/// share p of a phase, `cos` is r2 + (r1 - r2) / 2 * (1 + cos(pi p)), and `linear` is r1 + (r2 -
+/// fraction p of a phase, `cos` is r2 + (r1 - r2) / 2 * (1 + cos(pi p)), and `linear` is r1 + (r2 -
 /// r1) p. Momentum does not change. Source: Smith and Topin 2017; PyTorch: OneCycleLR with
 /// cycle_momentum=False.
 struct one_cycle {

@@ -86,7 +86,7 @@ struct train_options {
   // processes must read the same mini-batches, unless reads_shard is set. Null: this process trains
   // alone.
   lamina::world* world = nullptr;
-  // Set it, together with `world`, if the reader yields only this process's share of the data, as
+  // Set it, together with `world`, if the reader yields only this process's shard of the data, as
   // lamina::reader::shard(world) does. A mini-batch of the training then consists of the
   // mini-batches that all processes have read, in the order of the ranks.
   bool reads_shard = false;

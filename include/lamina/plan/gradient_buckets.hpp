@@ -18,22 +18,22 @@ namespace lamina { inline namespace LAMINA_ABI {
 inline constexpr std::size_t usual_bucket_bytes = std::size_t{256} << 10;
 
 /// A slice of a parameter's gradient that belongs to one bucket: floats [first, end).
-struct bucket_part {
+struct bucket_range {
   int bucket, parameter;
   std::size_t first, end;
 };
 
 /// Divides gradients into buckets of at most `most` floats, in the order in which they are
-/// complete. Calls add(bucket_part) for each part, bucket by bucket. A gradient begins a new bucket
-/// if it does not fit into the current bucket. It also begins a new bucket if the current bucket is
-/// more than an eighth full of gradients that are complete earlier, because the exchange of these
-/// gradients would have to wait. A gradient larger than a bucket is divided evenly over several
-/// buckets, unless `whole` is set. `floats` holds the size of each gradient, a multiple of
+/// complete. Calls add(bucket_range) for each part, bucket by bucket. A gradient begins a new
+/// bucket if it does not fit into the current bucket. It also begins a new bucket if the current
+/// bucket is more than an eighth full of gradients that are complete earlier, because the exchange
+/// of these gradients would have to wait. A gradient larger than a bucket is divided evenly over
+/// several buckets, unless `whole` is set. `floats` holds the size of each gradient, a multiple of
 /// alignment_floats, or 0 for a parameter without gradient; `order` is temporary memory for `count`
 /// numbers.
 template <class Add>
-constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
-                                std::size_t most, bool whole, int* order, Add&& add) {
+constexpr void each_bucket_range(const gradient_times* times, const std::size_t* floats, int count,
+                                 std::size_t most, bool whole, int* order, Add&& add) {
   int used = 0;
   for (int i = 0; i < count; ++i) {
     if (floats[i] == 0) continue;
@@ -50,13 +50,13 @@ constexpr void each_bucket_part(const gradient_times* times, const std::size_t* 
     const bool delays = times[i].complete != complete && filled > most / 8;
     if (bucket < 0 || filled + n > most || delays) ++bucket, filled = 0;
     complete = times[i].complete;
-    std::size_t pieces = whole ? 1 : (n + most - 1) / most;
-    if (pieces > lines) pieces = lines;
-    for (std::size_t p = 0; p < pieces; ++p) {
-      const std::size_t first = lines * p / pieces * alignment_floats,
-                        end = lines * (p + 1) / pieces * alignment_floats;
+    std::size_t ranges = whole ? 1 : (n + most - 1) / most;
+    if (ranges > lines) ranges = lines;
+    for (std::size_t p = 0; p < ranges; ++p) {
+      const std::size_t first = lines * p / ranges * alignment_floats,
+                        end = lines * (p + 1) / ranges * alignment_floats;
       if (p > 0) ++bucket, filled = 0;
-      add(bucket_part{bucket, i, first, end});
+      add(bucket_range{bucket, i, first, end});
       filled += end - first;
     }
   }
@@ -78,15 +78,15 @@ struct gradient_buckets {
                     static_cast<std::size_t>(padded(parameter_table<P>::table.of[i].columns)) *
                     static_cast<std::size_t>(size_of(d.type)) / sizeof(float);
       }
-    each_bucket_part(gradient_order<P>::table.of, floats, parameters, Bytes / sizeof(float), false,
-                     order, add);
+    each_bucket_range(gradient_order<P>::table.of, floats, parameters, Bytes / sizeof(float), false,
+                      order, add);
   }
   struct counts {
     int buckets, parts;
   };
   static constexpr counts count = [] {
     counts c{};
-    each([&](const bucket_part& p) { c.buckets = p.bucket + 1, ++c.parts; });
+    each([&](const bucket_range& p) { c.buckets = p.bucket + 1, ++c.parts; });
     return c;
   }();
 
@@ -97,14 +97,14 @@ struct gradient_buckets {
     std::size_t floats;
   };
   struct table_type {
-    bucket_part parts[bound(count.parts)];
+    bucket_range parts[bound(count.parts)];
     bucket of[bound(count.buckets)];
   };
   static constexpr table_type table = [] {
     table_type t{};
     for (bucket& b : t.of) b = {0, 0, -1, -1, 0};
     int n = 0;
-    each([&](const bucket_part& p) {
+    each([&](const bucket_range& p) {
       bucket& b = t.of[p.bucket];
       const gradient_times& times = gradient_order<P>::table.of[p.parameter];
       if (b.count++ == 0) b.first = n;

@@ -3,10 +3,11 @@
 //
 // Groups are numbered in the order of their heads, which are the instructions that begin them. Let
 // g be the latest group among the groups that compute the operands of a pointwise instruction. The
-// instruction joins g if g has the same loop sizes and is not a call of a kernel. The instruction's
-// other operands come from earlier groups, so running the groups in the order of their numbers
-// respects all dependences. Another such group of pointwise instructions is merged into g if no
-// group before g reads its values. The rule is greedy: it needs no search and takes linear time.
+// instruction is fused with g if g has the same loop sizes and is not a call of a kernel. The
+// instruction's other operands come from earlier groups, so running the groups in the order of
+// their numbers respects all dependences. Another such group of pointwise instructions is merged
+// into g if no group before g reads its values. The rule is greedy: it needs no search and takes
+// linear time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -86,7 +87,7 @@ struct group_former {
   /// Whether the instructions of group h may become the first instructions of the later group g.
   /// This is so if no group between h and g reads the values that h computes or writes the
   /// variables that h reads.
-  constexpr bool may_join(int h, int g) const {
+  constexpr bool may_fuse(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];
     if (from.head != fusion_anchor::pointwise || to.head != fusion_anchor::pointwise ||
         from.rows != to.rows || from.columns != to.columns || from.panel != to.panel ||
@@ -114,7 +115,7 @@ struct group_former {
     else if (reader_before[v] < g && g < reader[v])
       reader_before[v] = g;
   }
-  constexpr void join(int h, int g) {
+  constexpr void fuse(int h, int g) {
     int last = groups[h].first;
     for (int k = last; k >= 0; last = k, k = before[k]) {
       const instruction i = L.instructions[k];
@@ -164,29 +165,29 @@ constexpr auto assign_groups() {
       }
       if (g >= 0) {
         const group_desc to = groups[g];
-        bool joins =
+        bool fuses =
             to.head != fusion_anchor::call && to.rows == i.rows && to.columns == i.columns &&
             to.panel == i.panel &&
             to.count < (to.head == fusion_anchor::pointwise ? group_limit : product_group_limit) &&
             (!Separate || to.feeds == i.feeds);
-        for (int o = i.outputs; joins && o < i.outputs + i.output_count; ++o) {
+        for (int o = i.outputs; fuses && o < i.outputs + i.output_count; ++o) {
           const int v = L.variables[L.results[o]].root;
           const int written = producer[v];
-          joins = reader[v] <= g && (written < 0 || written == g);
+          fuses = reader[v] <= g && (written < 0 || written == g);
           // A variable that was written before, such as a variable that a loop carries, has an old
           // value. No statement of group g may read it if g writes it: statements after a product
           // may read only values that are written once.
           if (Blocks > 1 && written >= 0)
-            joins = reader[v] < g && (written == g || groups[written].block != i.block);
+            fuses = reader[v] < g && (written == g || groups[written].block != i.block);
         }
-        if (!joins) g = -1;
+        if (!fuses) g = -1;
       }
       if (g >= 0 && i.input_count > 1 && groups[g].head == fusion_anchor::pointwise)
         for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
           const int v = L.operands[a].id;
           const int from = v < 0 ? -1 : producer[L.variables[v].root];
-          if (from >= 0 && from != g && former.may_join(from, g))
-            former.join(from, g), holes = true;
+          if (from >= 0 && from != g && former.may_fuse(from, g))
+            former.fuse(from, g), holes = true;
         }
     }
     if (g < 0) {

@@ -41,7 +41,7 @@ struct channel_normalize : pointwise {
 
 /// Computes the sums over the batch in the gradient of batch_norm, and the values per channel that
 /// channel_normalize_grad needs. With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h
-/// and Bias@GRAD = sum dY. Share = Bias@GRAD / count and Slope = Scale@GRAD / count *
+/// and Bias@GRAD = sum dY. MeanGrad = Bias@GRAD / count and Slope = Scale@GRAD / count *
 /// SavedVariance, where count is the number of elements per channel; both are 0 if the statistics
 /// are given. Factor = Scale * SavedVariance. The operator has the attributes of batch_norm.
 struct batch_norm_grads : operator_definition {
@@ -50,21 +50,21 @@ struct batch_norm_grads : operator_definition {
       {{"X"}, {"Scale"}, {"SavedMean"}, {"SavedVariance"}, {"Y@GRAD"}}};
   static constexpr std::array<slot_desc, 5> outputs{{{"Scale@GRAD", false, true},
                                                      {"Bias@GRAD", false, true},
-                                                     {"Share", false, true},
+                                                     {"MeanGrad", false, true},
                                                      {"Slope", false, true},
                                                      {"Factor", false, true}}};
   static constexpr auto attributes = batch_norm::attributes;
 };
 
-/// Computes the gradient of batch_norm's X: (dY - Share - (X - Mean) * Slope) * Factor.
+/// Computes the gradient of batch_norm's X: (dY - MeanGrad - (X - Mean) * Slope) * Factor.
 struct channel_normalize_grad : pointwise {
   static constexpr const char* type = "channel_normalize_grad";
   static constexpr std::array<slot_desc, 6> inputs{
-      {{"Y@GRAD"}, {"X"}, {"Mean"}, {"Share"}, {"Slope"}, {"Factor"}}};
+      {{"Y@GRAD"}, {"X"}, {"Mean"}, {"MeanGrad"}, {"Slope"}, {"Factor"}}};
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
-  LAMINA_FN static T f(T dy, T x, T mean, T share, T grad, T factor) {
-    return (dy - share - (x - mean) * grad) * factor;
+  LAMINA_FN static T f(T dy, T x, T mean, T mean_grad, T slope, T factor) {
+    return (dy - mean_grad - (x - mean) * slope) * factor;
   }
 };
 
@@ -74,9 +74,9 @@ struct channel_normalize_grad : pointwise {
 struct column_normalize_grad : channel_normalize_grad {
   static constexpr const char* type = "column_normalize_grad";
   template <class T>
-  LAMINA_FN static T f(T dy, T x, T mean, T share, T grad, T factor) {
-    const T tilt = math::select(grad == T(0), T(0), (x - mean) * grad);
-    return (dy - share - tilt) * factor;
+  LAMINA_FN static T f(T dy, T x, T mean, T mean_grad, T slope, T factor) {
+    const T tilt = math::select(slope == T(0), T(0), (x - mean) * slope);
+    return (dy - mean_grad - tilt) * factor;
   }
 };
 

@@ -60,15 +60,15 @@ struct rows_hand_over : plan_copy {
 /// One iteration's step in the gradient of a weight that is a sum over iterations. Stores the rows
 /// of X and dOut of this iteration in the arrays Xs and dOuts. When enough rows are stored, adds
 /// the product X^T dOut of all stored rows to Sum.
-struct collect_product : operator_definition {
-  static constexpr const char* type = "collect_product";
+struct defer_product : operator_definition {
+  static constexpr const char* type = "defer_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"dOut"}, {"Sum"}}};
   static constexpr std::array<slot_desc, 3> outputs{{{"Xs"}, {"dOuts"}, {"Out"}}};
 };
 /// Adds the product of the rows that remain in Xs and dOuts after the loop to Sum.
-struct collected_product : operator_definition {
-  static constexpr const char* type = "collected_product";
+struct deferred_product : operator_definition {
+  static constexpr const char* type = "deferred_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"Xs"}, {"dOuts"}, {"Sum"}}};
   static constexpr auto outputs = slots_out;

@@ -205,11 +205,11 @@ struct quotient_sums {
   /// number of rows of the quotient's domain.
   template <class Read>
   void add(const quotient& q, double n, const Read& read) {
-    const double share = q.of_means ? n : 1;
-    if (share == 0) return;  // a mean of no rows
+    const double weight = q.of_means ? n : 1;
+    if (weight == 0) return;  // a mean of no rows
     const double below = read(q.sum) - q.sum_added + (q.other_sum < 0 ? 0 : read(q.other_sum));
-    numerator += share * (read(q.numerator) - q.above_added);
-    sum += share * below;
+    numerator += weight * (read(q.numerator) - q.above_added);
+    sum += weight * below;
     rows += n;
     if (q.denominator < 0) return;
     const double whole = read(q.denominator);

@@ -174,7 +174,7 @@ class rows_behind {
         // Operands with rows are combined row by row before the reduction. The result is linear in
         // the sums over rows for any function of a row.
         const linearity how = is_number ? facts.linear : linearity::linear;
-        result.kind = count == 0 ? x.kind : joined(how, result.kind, x.kind, fault);
+        result.kind = count == 0 ? x.kind : combined(how, result.kind, x.kind, fault);
         if (fault != number_fault::none) result = faulty(result, k, fault);
       }
       ++count;
@@ -205,8 +205,8 @@ class rows_behind {
   }
   /// Returns the kind of the result of an operator whose operands have kinds a and b, neither of
   /// which may be `other`. Sets `fault` if the kind is `other`.
-  static constexpr number_kind joined(linearity linear, number_kind a, number_kind b,
-                                      number_fault& fault) {
+  static constexpr number_kind combined(linearity linear, number_kind a, number_kind b,
+                                        number_fault& fault) {
     const bool divides = linear == linearity::quotient;
     const bool is_factor = linear == linearity::product || divides;
     if ((divides && is_of_rows(b)) || (is_factor && is_of_rows(a) && is_of_rows(b)))

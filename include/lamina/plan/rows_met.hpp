@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Whether an operator, recorded by layer::gradients, is the gradient of a mean over rows. The
 /// results of such an operator depend on the number of rows in the mini-batch.
-constexpr bool is_share_of_mean(const program_desc& p, const operator_desc& op) {
+constexpr bool is_gradient_of_mean(const program_desc& p, const operator_desc& op) {
   return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
          op.schema->facts.reduces == row_reduction::mean &&
          p.variables[p.arguments[op.outputs - 1]].rows == once::domain;
@@ -101,7 +101,7 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
     const bool has_block = sub_block_of(p, op) >= 0;
     const bool meets =
         makes_rows && (op.schema->facts.broadcasts || op.role == op_role::gradient_value);
-    bool does = meets_rows(p, op) || (makes_rows && is_share_of_mean(p, op));
+    bool does = meets_rows(p, op) || (makes_rows && is_gradient_of_mean(p, op));
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
       // Of an operator that runs a block, only the condition is examined, because the operators in

@@ -79,12 +79,12 @@ class composed_reader {
         readers);
     const auto short_circuit = [](auto&... c) { return (c.next() && ...); };
     const auto each = [](auto&... c) { return std::array<bool, sizeof...(R)>{c.next()...}; };
-    const auto join = [](auto&... c) { return std::tuple_cat(detail::as_tuple(c.take())...); };
+    const auto concat = [](auto&... c) { return std::tuple_cat(detail::as_tuple(c.take())...); };
     for (std::uint64_t position = 0;; ++position) {
       if (options.check_alignment ? !aligned(std::apply(each, cursors), position)
                                   : !std::apply(short_circuit, cursors))
         co_return;
-      co_yield std::apply(join, cursors);
+      co_yield std::apply(concat, cursors);
     }
   }
 

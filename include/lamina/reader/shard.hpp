@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/shard.hpp - divides a reader into shares for several processes.
+// lamina/reader/shard.hpp - divides a reader into shards for several processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,12 +43,12 @@ class shard_reader {
   std::uint64_t index_, count_, block_;
 };
 
-/// Yields share number `index` of `count` shares of a reader. The reader is divided into blocks of
-/// `block` consecutive elements, and share `index` has every count-th block, starting with block
-/// `index`. So the shares are disjoint, and together they are the whole reader. All processes must
+/// Yields shard number `index` of `count` shards of a reader. The reader is divided into blocks of
+/// `block` consecutive elements, and shard `index` has every count-th block, starting with block
+/// `index`. So the shards are disjoint, and together they are the whole reader. All processes must
 /// read the same source in the same order: a shuffle before the shard must have the same seed in
 /// each process, or some elements are read twice and others never. Put costly adaptors, such as
-/// map, after the shard, because they then process only the share. Throws lamina::error for a count
+/// map, after the shard, because they then process only the shard. Throws lamina::error for a count
 /// below 1, an index outside of 0 to count - 1, or a block below 1. With `block` 1 this equals
 /// shard of tf.data.
 inline auto shard(element_count count, element_count index, element_count block = 1) {
@@ -63,7 +63,7 @@ inline auto shard(element_count count, element_count index, element_count block 
   return adaptor<decltype(make)>(std::move(make));
 }
 
-/// Yields the share of this process among the training processes, for training with `.world =
+/// Yields the shard of this process among the training processes, for training with `.world =
 /// &world, .reads_shard = true`. A parameter server, which reads nothing, may call it too. The n-th
 /// mini-batches of `reader | shard(world, B) | batch(B)` in R processes together have the samples
 /// of the n-th mini-batch of `reader | batch(R * B)` in one process.

@@ -25,17 +25,17 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 namespace detail {
 
-/// Decides by the position of an element whether it belongs to the first part. Let `share` be the
-/// fraction of the smaller part. Of every 1 / share consecutive elements, one is drawn at random
-/// for the smaller part, so that the size of each part is exact to one element.
+/// Decides by the position of an element whether it belongs to the first part. Let `fraction` be
+/// the size of the smaller part, of 1. Of every 1 / fraction consecutive elements, one is drawn at
+/// random for the smaller part, so that the size of each part is exact to one element.
 class position_split {
  public:
   position_split(double first, std::uint64_t seed)
-      : share_(first <= 0.5 ? first : 1 - first), swapped_(first > 0.5), seed_(seed) {}
+      : fraction_(first <= 0.5 ? first : 1 - first), swapped_(first > 0.5), seed_(seed) {}
 
   template <class Element>
   bool is_first(std::uint64_t position, const Element&) const {
-    std::uint64_t run = static_cast<std::uint64_t>(static_cast<double>(position) * share_);
+    std::uint64_t run = static_cast<std::uint64_t>(static_cast<double>(position) * fraction_);
     while (begin_of(run) > position) --run;
     while (begin_of(run + 1) <= position) ++run;
     const std::uint64_t begin = begin_of(run);
@@ -46,9 +46,9 @@ class position_split {
 
  private:
   std::uint64_t begin_of(std::uint64_t run) const {
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(run) / share_));
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(run) / fraction_));
   }
-  double share_;
+  double fraction_;
   bool swapped_;
   std::uint64_t seed_;
 };
@@ -169,9 +169,9 @@ auto split_with(Rule rule) {
   };
   return adaptor<decltype(make)>(std::move(make));
 }
-inline void require_share(double first) {
+inline void require_fraction(double first) {
   if (!(first > 0 && first < 1))
-    throw error((text() << "lamina: reader::split: expected a share above 0 and below 1, found ")
+    throw error((text() << "lamina: reader::split: expected a fraction above 0 and below 1, found ")
                     .print("%g", first));
 }
 }  // namespace detail
@@ -182,7 +182,7 @@ inline void require_share(double first) {
 /// the split has the same order in each pass, and random augmentation the same numbers. So shuffle
 /// and augment after the split. Throws lamina::error unless 0 < first < 1.
 inline auto split(double first, std::uint64_t seed = 0) {
-  detail::require_share(first);
+  detail::require_fraction(first);
   return detail::split_with(detail::position_split(first, seed));
 }
 /// Divides a reader for cross-validation: `auto [training, validation] = samples |
@@ -203,7 +203,7 @@ inline auto k_fold(int k, int fold, std::uint64_t seed = 0) {
 /// as the images of one person, are in the same part. `first` is then a fraction of the keys.
 template <class Key>
 requires(!std::integral<Key>) auto split(double first, Key key, std::uint64_t seed = 0) {
-  detail::require_share(first);
+  detail::require_fraction(first);
   return detail::split_with(detail::key_split<Key>(first, seed, std::move(key)));
 }
 

@@ -287,7 +287,7 @@ class batched_model {
       return *std::find_if(j->request.inputs.begin(), j->request.inputs.end(),
                            [&](const named_values& v) { return v.name == name; });
     };
-    std::vector<named_values> joined(form_.inputs.size());
+    std::vector<named_values> concatenated(form_.inputs.size());
     std::vector<any_feed> feeds;
     for (std::size_t i = 0; i < form_.inputs.size(); ++i) {
       const any_variable& v = form_.inputs[i];
@@ -295,10 +295,11 @@ class batched_model {
       if (jobs.size() > 1) {
         for (const job_pointer& j : jobs) {
           const named_values& one = given(j, v.name);
-          joined[i].bytes += one.bytes;
-          joined[i].lengths.insert(joined[i].lengths.end(), one.lengths.begin(), one.lengths.end());
+          concatenated[i].bytes += one.bytes;
+          concatenated[i].lengths.insert(concatenated[i].lengths.end(), one.lengths.begin(),
+                                         one.lengths.end());
         }
-        from = &joined[i];
+        from = &concatenated[i];
       }
       any_feed feed(v.name, std::span<const float>());
       feed.type = v.type;

@@ -108,7 +108,7 @@ class lod {
   }
   /// Returns the sequences of this LoD followed by those of `other`, which must have the same
   /// number of levels; otherwise throws lamina::error.
-  lod joined(const lod& other) const {
+  lod concat(const lod& other) const {
     if (levels() != other.levels())
       throw error(text() << "lamina: lod: expected " << levels() << " levels as in the first part, "
                          << "found " << other.levels());

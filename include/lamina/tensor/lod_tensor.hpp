@@ -69,17 +69,17 @@ class lod_tensor : public tensor {
     const lamina::lod::level rows = lod_.absolute(0);
     return lod_tensor(rows_between(*this, rows[first], rows[end]), std::move(part));
   }
-  /// Splits the value into at most `parts` pieces, none of which divides a sequence of the
-  /// outermost level. The numbers of sequences per piece differ by at most one. Fluid:
+  /// Splits the value into at most `parts` parts, none of which divides a sequence of the
+  /// outermost level. The numbers of sequences per part differ by at most one. Fluid:
   /// SplitLoDTensor.
   std::vector<lod_tensor> split(std::size_t parts) const {
     const std::size_t n = top_count();
     if (parts < 1) throw error("lamina: lod_tensor: expected at least one part, found 0");
     if (parts > n) parts = n < 1 ? 1 : n;
-    std::vector<lod_tensor> pieces;
+    std::vector<lod_tensor> all;
     for (std::size_t i = 0; i < parts; ++i)
-      pieces.push_back(slice(n * i / parts, n * (i + 1) / parts));
-    return pieces;
+      all.push_back(slice(n * i / parts, n * (i + 1) / parts));
+    return all;
   }
   /// Concatenates the rows and sequences of all parts. Throws lamina::error unless all parts have
   /// the same element type, row shape and number of levels. Fluid: MergeLoDTensor.
@@ -90,7 +90,7 @@ class lod_tensor : public tensor {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       require_same_rows(parts[0], parts[i]);
       rows += parts[i].shape()[0];
-      all = all.joined(parts[i].lod());
+      all = all.concat(parts[i].lod());
     }
     return parts[0].visit([&]<class T>(const xt::xarray<T>& first) {
       tensor_shape shape(first.shape().begin(), first.shape().end());

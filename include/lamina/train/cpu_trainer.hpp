@@ -134,7 +134,7 @@ class cpu_trainer {
                      m.embedding(), numbers_of_tables<P>(), divides});
     if (sync_->divides_states()) updates_.use_small_pages();
     reads_shard_ = reads_shard;
-    // An asynchronous trainer computes whole mini-batches, even if it reads a share.
+    // An asynchronous trainer computes whole mini-batches, even if it reads a shard.
     parts().sync_by(sync_.get(), !check_.nan, reads_shard && !sync_->is_asynchronous());
     if (check_.nan) parts().check_numbers(check_.infinity);
   }
@@ -185,8 +185,8 @@ class cpu_trainer {
     parts().keep(threads_.pool());
     const batch_view<P> mine = parts().behind(batch);
     batch_view<P> all = batch;  // becomes the mini-batch of all processes
-    const real cost = joins_shares()
-                          ? run_share(mine, all)
+    const real cost = synchronises_shards()
+                          ? run_shard(mine, all)
                           : parts().run(threads_.pool(), mine, whole == nullptr ? batch : *whole,
                                         updates_.seed(), updates_.step());
     parts().accumulate(threads_.pool(), all);
@@ -213,7 +213,7 @@ class cpu_trainer {
     detail::require_known_norms(traits::clip(optimizer()), updates_.clips());
     if (sync_) detail::fail_machines_in_world();
     if (!threads_.has_parts()) threads_.make_parts();
-    require_joined();
+    require_world();
     combine(parts());
     threads_.update();
   }
@@ -274,13 +274,13 @@ class cpu_trainer {
     means.all_reduce(*this, *sync_, reads_shard_ ? 1 : sync_->part().count);
     return reads_shard_;
   }
-  /// Ends a pass. If parameter servers hold the state, collects it; otherwise collect_state()
-  /// collects it when it is needed.
+  /// Ends a pass. If parameter servers hold the state, gathers it; otherwise gather_state()
+  /// gathers it when it is needed.
   LAMINA_COLD void end_pass() {
-    if (sync_ && !sync_->divides_states()) collect_state();
+    if (sync_ && !sync_->divides_states()) gather_state();
   }
   /// Whether a mini-batch of the training consists of the mini-batches of all processes.
-  bool joins_shares() const { return sync_ && reads_shard_ && !sync_->is_asynchronous(); }
+  bool synchronises_shards() const { return sync_ && reads_shard_ && !sync_->is_asynchronous(); }
   /// Returns false on a trainer. On a parameter server, the first call serves the trainers until
   /// they have ended, and later calls do nothing; returns true.
   LAMINA_COLD bool serve() {
@@ -301,17 +301,17 @@ class cpu_trainer {
 
   /// In a distributed training, gathers the accumulators of all shards on rank 0, which writes
   /// files. All processes must call it.
-  LAMINA_COLD void collect_state() {
-    if (sync_ && !collected_)
-      updates_.set_steps(sync_->collect(updates_.accumulators(), states, steps()));
-    collected_ = true;
+  LAMINA_COLD void gather_state() {
+    if (sync_ && !has_gathered_)
+      updates_.set_steps(sync_->gather_states(updates_.accumulators(), states, steps()));
+    has_gathered_ = true;
   }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
     drop_gradients();
     updates_.reset(n);
     begun_ = false;
-    collected_ = true;
+    has_gathered_ = true;
   }
   /// Returns the accumulators in the form for files, named "fc_0.w_0_moment1_0".
   stored_arrays arrays() const { return updates_.arrays(); }
@@ -338,7 +338,7 @@ class cpu_trainer {
   /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
   /// has failed in the middle of its updates, no state is kept.
   LAMINA_COLD void leave(training_memory& to, int passes) {
-    if (collected_)
+    if (has_gathered_)
       updates_.leave(to, passes);
     else
       to.forget();
@@ -357,7 +357,7 @@ class cpu_trainer {
       if constexpr (has_distributed_tables<P>) fetch_rows(own);
       return shared_step(own);
     }
-    require_joined();
+    require_world();
     const real cost = parts().run(threads_.pool(), batch, batch, updates_.seed(), updates_.step());
     threads_.sum_and_update();
     return cost;
@@ -390,7 +390,7 @@ class cpu_trainer {
     try {
       parts().update_by(updates_.clips() ? nullptr : &update_range, this);
       cost = reads_shard_ && !asynchronous
-                 ? run_share(batch)
+                 ? run_shard(batch)
                  : parts().run(threads_.pool(), batch, batch, own_seed(), updates_.step());
       reduce_gradients();
     } catch (...) {
@@ -404,7 +404,7 @@ class cpu_trainer {
   /// process knows the rows of all of them.
   LAMINA_COLD void begin_apart(bool ahead) {
     if (sync_->is_asynchronous()) detail::fail_apart_in_world();
-    if (ahead && reads_shard_) detail::fail_shares_ahead();
+    if (ahead && reads_shard_) detail::fail_shards_ahead();
     begin_sync();
     sync_->use(checksum_of_update(optimizer(), traits::scalars(optimizer(), steps())));
   }
@@ -432,14 +432,14 @@ class cpu_trainer {
   std::uint64_t own_seed() const {
     return reads_shard_ ? updates_.seed() + sync_->part().seed : updates_.seed();
   }
-  /// Runs this process's share of a mini-batch. Its rows draw the same random numbers as in a
-  /// mini-batch of all shares.
-  LAMINA_COLD real run_share(batch_view<P> mine) {
+  /// Runs this process's shard of a mini-batch. Its rows draw the same random numbers as in a
+  /// mini-batch of all shards.
+  LAMINA_COLD real run_shard(batch_view<P> mine) {
     batch_view<P> whole;
-    return run_share(mine, whole);
+    return run_shard(mine, whole);
   }
-  /// Does the same, and sets `whole` to the numbers of rows of all shares.
-  LAMINA_COLD real run_share(batch_view<P> mine, batch_view<P>& whole) {
+  /// Does the same, and sets `whole` to the numbers of rows of all shards.
+  LAMINA_COLD real run_shard(batch_view<P> mine, batch_view<P>& whole) {
     whole = mine;
     detail::gather_rows<P>(*sync_, mine, whole);
     return parts().run(threads_.pool(), mine, whole, updates_.seed(), updates_.step());
@@ -452,7 +452,7 @@ class cpu_trainer {
   /// Updates the parameters with these sums, and sends them to all processes.
   LAMINA_COLD void finish_update() {
     const bool asynchronous = sync_->is_asynchronous();
-    collected_ = !asynchronous && (updates_.clips() || states == 0);
+    has_gathered_ = !asynchronous && (updates_.clips() || states == 0);
     updates_.set_partially_updated(true);
     if (updates_.clips() && !asynchronous) {
       sync_->gather_sums();
@@ -470,10 +470,10 @@ class cpu_trainer {
     updates_.set_partially_updated(false);
   }
   /// Releases the memory of accumulators that other processes update, after the first begin and
-  /// after each collect.
+  /// after each gather.
   void release_others() {
-    if (!collected_ || !sync_->divides_states()) return;
-    collected_ = false;
+    if (!has_gathered_ || !sync_->divides_states()) return;
+    has_gathered_ = false;
     updates_.set_part(sync_->rank() > 0);
     sync_->release_others(updates_.accumulators(), states);
   }
@@ -543,7 +543,7 @@ class cpu_trainer {
 
   /// Throws lamina::error if the tables of the model are divided over processes that do not train
   /// together.
-  void require_joined() const {
+  void require_world() const {
     if constexpr (has_distributed_tables<P>)
       if (updates_.trained().embedding() && !sync_)
         throw error(
@@ -571,7 +571,7 @@ class cpu_trainer {
   }
   /// Fetches the rows that this process's part of a mini-batch reads.
   LAMINA_COLD void fetch_rows(const batch_view<P>& batch) {
-    require_joined();
+    require_world();
     if (!trained().embedding()) return;
     const int threads = threads_.threads(), all = threads * sync_->ranks();
     const int first = threads * sync_->rank();
@@ -588,9 +588,9 @@ class cpu_trainer {
   number_check check_;
   bool ran_parts_ = false;              // whether the last mini-batch ran in parts
   bool begun_ = false;                  // whether begin_sync() has run
-  bool reads_shard_ = false;            // whether this process reads its share of each mini-batch
+  bool reads_shard_ = false;            // whether this process reads its shard of each mini-batch
   bool syncs_batch_norm_ = false;       // batch_norm has the statistics of the whole mini-batch
-  bool collected_ = true;               // rank 0 has the accumulators of all shards
+  bool has_gathered_ = true;            // rank 0 has the accumulators of all shards
   const float* told_scales_ = nullptr;  // on a parameter server: clip scales of a trainer
   [[no_unique_address]] detail::row_fetcher<P> fetcher_{updates_.trained()};
   owned_array<float*> but_tables_[has_distributed_tables<P> ? 2 : 1];  // of arrays_but_tables()

@@ -66,7 +66,7 @@ LAMINA_COLD inline void require_same_options(world& all, const fit_options& mine
 /// parameters of the best test, whatever ended the training. The handler of the trainer's options
 /// receives three more events: end_validation after each test, with its cost and metrics; new_best
 /// after a test that is the best so far; early_stop. With several processes (.world), all must call
-/// it with equal options. Each tests on the whole validation data or on its own share, and the
+/// it with equal options. Each tests on the whole validation data or on its own shard, and the
 /// results are combined. So all processes end with the parameters of the same pass, and all stop if
 /// a handler stops in one of them. Throws lamina::error for options outside of their range or
 /// different between processes.

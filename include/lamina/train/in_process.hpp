@@ -68,7 +68,7 @@ class in_process {
     updates_.update_parameter(i, first, param, gradient, parts_->rows(i), scale);
   }
 
-  /// The work of thread t on the gradients, as bits of `what`: on its share of all floats, or on
+  /// The work of thread t on the gradients, as bits of `what`: on its part of all floats, or on
   /// whole parameters whose update cannot be divided.
   enum : unsigned { sums = 1, updates = 2 };
   LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {

@@ -63,7 +63,7 @@ struct server_functions {
 ///   begin:    once, compare the processes and copy the state of rank 0; then begin each step;
 ///   reduce:   sum gradients, statistics and metrics over the parts of all processes;
 ///   update:   update the own shard, and give every process all parameters;
-///   collect:  gather the accumulators for a file;
+///   gather:   gather the accumulators for a file;
 ///   serve:    on a parameter server, do the work of all stages for the trainers.
 ///
 /// All processes must call each function equally often and in the same order. The functions take
@@ -84,7 +84,7 @@ class parameter_sync {
   bool is_server() const { return is_server_; }
   /// Whether the training is asynchronous: processes update independently through parameter
   /// servers. Then each trains on part part().number of part().count of a mini-batch; or, if
-  /// processes read shares, on its own mini-batches, with part().seed added to the seed.
+  /// processes read shards, on its own mini-batches, with part().seed added to the seed.
   bool is_asynchronous() const { return is_asynchronous_; }
   struct own_part {
     int number = 0, count = 1;
@@ -115,12 +115,12 @@ class parameter_sync {
   /// Throws lamina::error that names the first rank that differs, and the difference.
   virtual void begin(const sync_facts& mine, float* const* accumulators, int states) = 0;
   /// Compares the checksums of a mini-batch in all processes. Throws lamina::error unless they are
-  /// equal; with `shares`, throws if they are equal, because then each process must have its own
+  /// equal; with `shards`, throws if they are equal, because then each process must have its own
   /// samples.
-  virtual void require_samples(std::uint64_t checksum, bool shares) = 0;
-  /// Numbers the rows of the shares of a mini-batch that the processes have read. `count` has the
-  /// rows of this share by domain, and afterwards those of all shares; sets `first` to the number
-  /// of rows in the shares of lower ranks.
+  virtual void require_samples(std::uint64_t checksum, bool shards) = 0;
+  /// Numbers the rows of the shards of a mini-batch that the processes have read. `count` has the
+  /// rows of this shard by domain, and afterwards those of all shards; sets `first` to the number
+  /// of rows in the shards of lower ranks.
   virtual void gather_rows(std::int64_t* first, std::int64_t* count, int domains) = 0;
   /// Begins a step: gradients may be summed as soon as advance() reports that they are complete.
   /// The weights must be known beforehand. With `update`, a parameter is updated as soon as its sum
@@ -133,7 +133,7 @@ class parameter_sync {
   /// Reports that a thread has run all groups of the outermost block up to `group`; -1: a group of
   /// another block. Sends and receives the messages that are ready, without waiting.
   virtual void advance(int /*thread*/, int /*group*/) {}
-  /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
+  /// Gathers facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
   /// of the processes, and the caller has filled in its own `local` parts. Throws lamina::error if
   /// the processes differ in the size of the mini-batch or in the checksum of use().
   virtual void gather_facts(void* all, std::size_t bytes, int local, int samples) = 0;
@@ -169,17 +169,17 @@ class parameter_sync {
   /// tables that they own.
   virtual void update_tables(const update_facts&) {}
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
   /// In an asynchronous training, ends a pass: until the next update, all_reduce_sum() sums over
-  /// the trainers, and collect() waits for all of them.
+  /// the trainers, and gather_states() waits for all of them.
   virtual void end_pass() {}
   /// Makes the accumulators equal on all processes or, if divides_states(), gathers all of them on
   /// rank 0. of[i * states + s] belongs to parameter i. Returns the number of updates of the
   /// training; `steps` is that of this process.
-  virtual std::int64_t collect(float* const* of, int states, std::int64_t steps) = 0;
+  virtual std::int64_t gather_states(float* const* of, int states, std::int64_t steps) = 0;
   /// If divides_states(), releases the memory of accumulators that other processes update. On rank
-  /// 0 they are undefined until the next collect(), on other ranks until the next begin().
+  /// 0 they are undefined until the next gather_states(), on other ranks until the next begin().
   virtual void release_others(float* const* /*of*/, int /*states*/) noexcept {}
 
   // Stage 5: serve.

@@ -46,20 +46,20 @@ struct run_summary {
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Feeds a machine its part of each mini-batch. Either all processes read the same mini-batches and
-/// each computes a part, or each reads its share of them. A process whose share has ended takes
-/// part without samples until all shares have ended; then a new pass begins in all processes.
+/// each computes a part, or each reads its shard of them. A process whose shard has ended takes
+/// part without samples until all shards have ended; then a new pass begins in all processes.
 template <program_type P, class Reader, class Machine>
 class divided_feed {
  public:
   divided_feed(Reader& batches, Machine& machine, run_summary& summary, world_calls& calls,
-               const world& all, bool shares)
+               const world& all, bool shards)
       : batches_(batches),
         machine_(machine),
         summary_(summary),
         calls_(calls),
         rank_(all.rank()),
         ranks_(all.size()),
-        shares_(shares) {
+        shards_(shards) {
     if constexpr (requires { P::ranks; }) {
       if (P::ranks > 0 && P::ranks != ranks_)
         throw error(text() << "lamina: run: expected " << P::ranks
@@ -101,7 +101,7 @@ class divided_feed {
       pass_.emplace(reader::begin_pass(batches_, passes_++));
       at_.emplace(pass_->begin());
     }
-    minibatch_share mine;
+    minibatch_shard mine;
     if (*at_ == pass_->end()) {
       feeder_.clear();
     } else {
@@ -114,8 +114,8 @@ class divided_feed {
       mine.more = !(*at_ == pass_->end());
     }
     const batch_view<P> whole = feeder_.view();
-    first_ = shares_ ? 0 : first_of_part(whole, rank_, ranks_);
-    part_ = shares_ ? whole : whole.part(first_, first_of_part(whole, rank_ + 1, ranks_));
+    first_ = shards_ ? 0 : first_of_part(whole, rank_, ranks_);
+    part_ = shards_ ? whole : whole.part(first_, first_of_part(whole, rank_ + 1, ranks_));
     mine.samples = part_.size();
     mine.read = whole.size();
     if (summary_.minibatches == 0) {
@@ -123,11 +123,11 @@ class divided_feed {
       feeder_.add_to(sum);
       mine.checksum = sum.value();
     }
-    samples_ = calls_.read(mine, shares_, has_fixed_weights);
+    samples_ = calls_.read(mine, shards_, has_fixed_weights);
     if (samples_ == 0)
       throw error(text() << "lamina: run: expected at least one mini-batch in pass " << passes_ - 1
                          << " of the reader, found none");
-    if (shares_) calls_.rows_before(part_.rows.count, part_.rows.first, batch_view<P>::domains);
+    if (shards_) calls_.rows_before(part_.rows.count, part_.rows.first, batch_view<P>::domains);
     goes_on_ = mine.more;
     ++summary_.minibatches;
     summary_.samples += samples_;
@@ -144,7 +144,7 @@ class divided_feed {
   run_summary& summary_;
   world_calls& calls_;
   int rank_, ranks_;
-  bool shares_;
+  bool shards_;
   feeder<P> feeder_;
   batch_view<P> part_;
   int first_ = 0;             // the first sample of the part

@@ -45,8 +45,8 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
     result.cost = run.cost();
   }
   // The model keeps the training state; on rank 0, the state of all shards.
-  if constexpr (requires { run.machine().collect_state(); })
-    run.run_or_fail_all([&] { run.machine().collect_state(); });
+  if constexpr (requires { run.machine().gather_state(); })
+    run.run_or_fail_all([&] { run.machine().gather_state(); });
   result.steps = run.machine().steps();
   result.stopped = run.stopped();
   return result;
@@ -65,7 +65,7 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                                                     options.threads, options.seed);
 }
 
-/// Does the same with serial_options. Divided tables need train_options.
+/// Does the same with serial_options. Sharded tables need train_options.
 template <class Opt, class P, class Reader>
 train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                       const serial_options& options) {

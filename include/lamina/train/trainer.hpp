@@ -170,9 +170,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     if constexpr (detail::are_minibatches<P, Reader>()) {
       optimizer::require_options(used_);
       run_.pass(batches);
-      // All processes collect here, so that later rank 0 alone may save.
-      if constexpr (requires { run_.machine().collect_state(); })
-        run_.run_or_fail_all([this] { run_.machine().collect_state(); });
+      // All processes gather the state here, so that later rank 0 alone may save.
+      if constexpr (requires { run_.machine().gather_state(); })
+        run_.run_or_fail_all([this] { run_.machine().gather_state(); });
       cost_ = run_.cost();
       of_pass_ = true;
       return {steps(), run_.samples(), cost_, run_.stopped()};
@@ -243,7 +243,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     run_.require_none_pending("save()");
     copy_to_host();
     Machine& machine = run_.machine();
-    if constexpr (requires { machine.collect_state(); }) machine.collect_state();
+    if constexpr (requires { machine.gather_state(); }) machine.gather_state();
     std::vector<double> numbers;
     for (const kept_object& k : kept_) k.visit(k.object, numbers, false);
     std::vector<tensor_entry> more;
@@ -309,7 +309,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
-  /// Calls f(), which reads a mini-batch. If each process reads its share, an error occurs in one
+  /// Calls f(), which reads a mini-batch. If each process reads its shard, an error occurs in one
   /// process only, so it must stop the others too.
   template <class F>
   void read(F&& f) {

@@ -25,9 +25,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 [[noreturn]] LAMINA_API_COLD void fail_second_backward();
 /// Throws lamina::error: gradients wait for an update.
 [[noreturn]] LAMINA_API_COLD void fail_pending(const char* what, int minibatches);
-/// Throws lamina::error: `accumulate` has no effect here. `joins`: the machine accumulates
+/// Throws lamina::error: `accumulate` has no effect here. `may_accumulate`: the machine accumulates
 /// gradients.
-[[noreturn]] LAMINA_API_COLD void fail_accumulate(bool joins, int found);
+[[noreturn]] LAMINA_API_COLD void fail_accumulate(bool may_accumulate, int found);
 /// Throws lamina::error: there are no gradients for an update.
 [[noreturn]] LAMINA_API_COLD void fail_no_backward();
 
@@ -43,8 +43,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 [[noreturn]] LAMINA_API_COLD void fail_apart_in_world();
 /// Throws lamina::error: gradient machines do not exchange gradients with other processes.
 [[noreturn]] LAMINA_API_COLD void fail_machines_in_world();
-/// Throws lamina::error: no process knows the rows of all shares in advance.
-[[noreturn]] LAMINA_API_COLD void fail_shares_ahead();
+/// Throws lamina::error: no process knows the rows of all shards in advance.
+[[noreturn]] LAMINA_API_COLD void fail_shards_ahead();
 
 /// Throws lamina::error: parts of a mini-batch may run the block a different number of times.
 [[noreturn]] LAMINA_API_COLD void fail_statistics_of_block();
@@ -68,9 +68,9 @@ void fail_pending(const char* what, int minibatches) {
                      << " mini-batches that are not used yet");
 }
 
-void fail_accumulate(bool joins, int found) {
+void fail_accumulate(bool may_accumulate, int found) {
   throw error(text() << "lamina: train: expected accumulate to be 1"
-                     << (joins ? " or more" : " on a device") << ", found " << found);
+                     << (may_accumulate ? " or more" : " on a device") << ", found " << found);
 }
 
 void fail_no_backward() {
@@ -110,7 +110,7 @@ void fail_machines_in_world() {
       "backward() and update() work in several");
 }
 
-void fail_shares_ahead() {
+void fail_shards_ahead() {
   throw error(
       "lamina: train: expected accumulate to be 1 with reads_shard for a cost that adds means over "
       "rows of several kinds, found more");

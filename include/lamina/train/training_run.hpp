@@ -101,7 +101,7 @@ class training_run {
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
   /// position() returns the position for a checkpoint that is written now. With tasks, and in a
-  /// pass in which each process reads its share, all training processes must call it.
+  /// pass in which each process reads its shard, all training processes must call it.
   /// set_position() sets it; `source` tells error messages where the position came from.
   training_position position() { return in_pass_ ? with_others(seen_.position(at_.pass)) : at_; }
   void set_position(const training_position& at, const std::string& source) {
@@ -204,26 +204,26 @@ class training_run {
     if constexpr (requires { machine_.require_samples(std::uint64_t{}); })
       machine_.require_samples(seen_.position(pass).checksum);
   }
-  /// Whether each process reads its share of the mini-batches. Then a process at the end of its
+  /// Whether each process reads its shard of the mini-batches. Then a process at the end of its
   /// share takes part without samples until all processes are at their end.
   bool reads_shard() const {
-    if constexpr (requires { machine_.joins_shares(); })
-      return machine_.joins_shares();
+    if constexpr (requires { machine_.synchronises_shards(); })
+      return machine_.synchronises_shards();
     else
-      return wants_shares();
+      return wants_shards();
   }
-  bool wants_shares() const {
+  bool wants_shards() const {
     if constexpr (has_all_options) return options_.reads_shard && options_.world != nullptr;
     return false;
   }
-  /// Whether reads_shard(), or whether this process is the only one, whose share is everything.
-  bool has_shares() const { return reads_shard() || (wants_shares() && all()->size() == 1); }
-  /// Whether this process makes asynchronous steps on its own share, which may be empty.
-  bool reads_alone() const { return wants_shares() && !reads_shard() && all()->size() > 1; }
-  /// Completes a position with the progress of all processes, in shares or tasks.
+  /// Whether reads_shard(), or whether this process is the only one, whose shard is everything.
+  bool has_shards() const { return reads_shard() || (wants_shards() && all()->size() == 1); }
+  /// Whether this process makes asynchronous steps on its own shard, which may be empty.
+  bool reads_alone() const { return wants_shards() && !reads_shard() && all()->size() > 1; }
+  /// Completes a position with the progress of all processes, in shards or tasks.
   training_position with_others(training_position at) {
     if (at.batch > 0 && !tasks_.has_any() && !reads_alone())
-      seen_.add_shares(at, has_shares() ? all() : nullptr);
+      seen_.add_shards(at, has_shards() ? all() : nullptr);
     return tasks_.with(std::move(at));
   }
   template <class Reader>
@@ -254,7 +254,7 @@ class training_run {
         note(feeder_, summed);
         here.first_sample += feeder_.rows();
       }
-      seen_.require(at_, source_, has_shares() ? all() : nullptr, reads_alone());
+      seen_.require(at_, source_, has_shards() ? all() : nullptr, reads_alone());
     }
     minibatch_group group;
     bool is_due = false;  // a checkpoint must be written at the next update
@@ -383,7 +383,7 @@ class training_run {
   }
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
-    if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
+    if constexpr (requires { machine_.gather_state(); }) machine_.gather_state();
     reached = with_others(std::move(reached));
     bool all_write = false;  // tables are divided over processes
     if constexpr (has_distributed_tables<P> && accumulates)

@@ -20,7 +20,7 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The mini-batch that a process has read in a run of several processes.
-struct minibatch_share {
+struct minibatch_shard {
   std::int64_t samples = 0;    // samples that this process computes
   std::int64_t read = 0;       // samples that it has read
   std::uint64_t checksum = 0;  // checksum of the samples that it has read
@@ -39,10 +39,10 @@ class world_calls final : public engine::process_calls {
   /// Broadcasts the array of rank 0 to all processes.
   LAMINA_API LAMINA_COLD void give(float* of, std::size_t floats);
 
-  /// Tells the others about a mini-batch, and checks theirs. With `shares`, each process has read
+  /// Tells the others about a mini-batch, and checks theirs. With `shards`, each process has read
   /// its own samples, and `more` is set to whether any of them has more. Returns the number of
   /// samples of all processes. With `all_have`, throws unless each process has samples.
-  LAMINA_API LAMINA_COLD std::int64_t read(minibatch_share& mine, bool shares, bool all_have);
+  LAMINA_API LAMINA_COLD std::int64_t read(minibatch_shard& mine, bool shards, bool all_have);
   /// Sets first[d] to the number of rows of domain d that lower ranks have.
   LAMINA_API LAMINA_COLD void rows_before(const int* count, std::int64_t* first, int domains);
   /// Ends the program; `parameters` is a checksum of the parameters, which must be equal in all
@@ -79,7 +79,7 @@ class world_calls final : public engine::process_calls {
   };
 
   int rank_of(const step& s) const { return static_cast<int>(&s - steps_.data()); }
-  /// Collects the steps of all processes, which must be of one kind.
+  /// Gathers the steps of all processes, which must be of one kind.
   void meet(const step& mine) {
     world_.gather(&mine, sizeof mine, steps_.data());
     for (const step& s : steps_)
@@ -123,7 +123,7 @@ void world_calls::give(float* of, std::size_t floats) {
   std::memcpy(of, mine, floats * sizeof(float));
 }
 
-std::int64_t world_calls::read(minibatch_share& mine, bool shares, bool all_have) {
+std::int64_t world_calls::read(minibatch_shard& mine, bool shards, bool all_have) {
   meet({.kind = step_kind::read,
         .count = mine.samples,
         .read = mine.read,
@@ -142,7 +142,7 @@ std::int64_t world_calls::read(minibatch_share& mine, bool shares, bool all_have
       throw error(text() << "lamina: run: expected samples for each of " << world_.size()
                          << " processes in mini-batch " << minibatches_ << ", found " << samples
                          << " in all of them");
-    if (shares) continue;
+    if (shards) continue;
     if (s.read != steps_[0].read || s.more != steps_[0].more)
       throw error(text() << "lamina: run: expected the same mini-batch " << minibatches_
                          << " in each process, found " << steps_[0].read << " samples in rank 0 "
@@ -152,9 +152,9 @@ std::int64_t world_calls::read(minibatch_share& mine, bool shares, bool all_have
       throw error(text() << "lamina: run: expected the same first mini-batch in each process, "
                             "found other samples in rank "
                          << rank_of(s)
-                         << " than in rank 0; for shares of a process's own say .reads_shard");
+                         << " than in rank 0; for shards of a process's own say .reads_shard");
   }
-  if (shares && minibatches_ == 0 && same)
+  if (shards && minibatches_ == 0 && same)
     throw error(
         "lamina: run: expected samples of its own in each process with .reads_shard, found the "
         "same first mini-batch in all");

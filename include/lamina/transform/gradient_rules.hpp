@@ -25,7 +25,7 @@
 #include <lamina/operators/pool/pool3d/definition.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 #include <lamina/transform/loss_gradient_rules.hpp>

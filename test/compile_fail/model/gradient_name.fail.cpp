@@ -22,9 +22,9 @@ int main() {
   lamina::model m{net};
   lamina::gradient_machine g{m};
 #ifdef SHOULD_FAIL
-  auto slope = g.gradient<"fc">();  // <- here
+  auto grad = g.gradient<"fc">();  // <- here
 #else
-  auto slope = g.gradient<"output.w_0">();
+  auto grad = g.gradient<"output.w_0">();
 #endif
-  return slope.size() == 0;
+  return grad.size() == 0;
 }

@@ -15,8 +15,8 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 #else
   h = layer::tanh(h);
 #endif
-  auto [slope] = layer::gradients(h, x);
-  return layer::mean(layer::square(slope));
+  auto [grad] = layer::gradients(h, x);
+  return layer::mean(layer::square(grad));
 });
 
 int main() {

@@ -18,8 +18,8 @@ struct falling final : lamina::optimizer::rule<falling> {
     return {learning_rate.at(step), static_cast<float>(std::exp(-0.1 * static_cast<double>(step)))};
   }
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T learning_rate, T share) {
-    param -= learning_rate * share * grad;
+  LAMINA_FN static void update(T& param, T grad, T learning_rate, T factor) {
+    param -= learning_rate * factor * grad;
   }
 };
 

@@ -20,6 +20,7 @@ TEST_CASE("a fixed_string is a template argument with the characters of its lite
   STATIC_REQUIRE(name_of<"">().empty());
   STATIC_REQUIRE(lamina::fixed_string("ab") == lamina::fixed_string("ab"));
   STATIC_REQUIRE(!(lamina::fixed_string("ab") == lamina::fixed_string("ac")));
-  STATIC_REQUIRE(joined(lamina::fixed_string("image"), lamina::fixed_string("@GRAD")).view() ==
-                 "image@GRAD");
+  STATIC_REQUIRE(
+      concatenated(lamina::fixed_string("image"), lamina::fixed_string("@GRAD")).view() ==
+      "image@GRAD");
 }

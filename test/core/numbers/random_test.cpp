@@ -28,7 +28,7 @@ TEST_CASE("numbers of elements have the range and the moments of their distribut
   CHECK((largest <= 2 && largest > 1.9));
 }
 
-TEST_CASE("dropout keeps the share that is not dropped") {
+TEST_CASE("dropout keeps the fraction that is not dropped") {
   int kept = 0;
   for (std::uint64_t i = 0; i < 10000; ++i)
     kept += lamina::dropout_keeps(1, lamina::dropout_stream(0), i, 0.3f) ? 1 : 0;

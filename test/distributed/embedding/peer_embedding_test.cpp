@@ -91,7 +91,7 @@ TEST_CASE("what is sent is the rows that are used, whatever the size of the tabl
   CHECK(sent[1] == sent[0]);
 }
 
-TEST_CASE("a rank has its share of a table in memory, and few rows of others", "[threads]") {
+TEST_CASE("a rank has its shard of a table in memory, and few rows of others", "[threads]") {
   std::mutex mutex;
   constexpr std::size_t bytes = std::size_t{1000000} * 16 * sizeof(float);
   for (const int ranks : {2, 4})
@@ -110,13 +110,13 @@ TEST_CASE("a rank has its share of a table in memory, and few rows of others", "
         for (const std::int64_t id : ids)
           if (row_of(tables, 0, static_cast<int>(id)) != row) FAIL("a row is missing");
       }
-      const std::size_t share = bytes / static_cast<std::size_t>(ranks);
-      const std::size_t most = share + share / 50 + (std::size_t{3} << 19);
+      const std::size_t shard = bytes / static_cast<std::size_t>(ranks);
+      const std::size_t most = shard + shard / 50 + (std::size_t{3} << 19);
       const std::lock_guard lock(mutex);
-      CHECK(resident(tables.memory(0), bytes) >= share);
+      CHECK(resident(tables.memory(0), bytes) >= shard);
       CHECK(resident(tables.memory(0), bytes) <= most);
       CHECK(resident(states->at(0, 0), bytes) == 0);
-      CHECK(resident(states->at(0, 1), bytes) >= share);
+      CHECK(resident(states->at(0, 1), bytes) >= shard);
       CHECK(resident(states->at(0, 1), bytes) <= most);
       CHECK(states->at(0, 1)[static_cast<std::size_t>(tables.first(0)) * 16] == 0.5f);
     });

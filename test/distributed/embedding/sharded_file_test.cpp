@@ -25,7 +25,7 @@ using test::fill, test::has_row, test::two_tables, test::value;
 
 }  // namespace
 
-TEST_CASE("a file of divided tables is that of whole ones, for any number of ranks", "[threads]") {
+TEST_CASE("a file of sharded tables is that of whole ones, for any number of ranks", "[threads]") {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / "lamina_sharded_tables_test";
   std::filesystem::create_directories(folder);

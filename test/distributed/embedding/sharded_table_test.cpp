@@ -15,7 +15,7 @@ using lamina::distributed::sharded_table;
 
 }  // namespace
 
-TEST_CASE("each row has one owner, and no owner has more than its share") {
+TEST_CASE("each row has one owner, and no owner has more than its shard") {
   for (const int rows : {1, 2, 7, 64, 1000003})
     for (const int ranks : {1, 2, 3, 5, 8}) {
       const sharded_table table({"t", rows, 4, dtype::float32}, ranks);

@@ -366,7 +366,7 @@ TEST_CASE("an error of one rank with served tables reaches all", "[threads]") {
     e.test(batches());
   });
   REQUIRE(found.contains(2));
-  CHECK_THAT(found.at(2), Catch::Contains("expected an evaluation with divided tables on trainers "
+  CHECK_THAT(found.at(2), Catch::Contains("expected an evaluation with sharded tables on trainers "
                                           "only"));
   // What needs a whole table.
   found = errors({.parameter_servers = 1}, [&](test::thread_group& w) {

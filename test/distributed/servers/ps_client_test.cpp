@@ -76,7 +76,7 @@ TEST_CASE("a trainer that begins while servers serve another one is an error", "
   }
 }
 
-TEST_CASE("trainers of shares have no checkpoint within a pass, and load once", "[threads]") {
+TEST_CASE("trainers of shards have no checkpoint within a pass, and load once", "[threads]") {
   std::mutex mutex;
   std::vector<std::string> faults;
   test::in_ranks(3,
@@ -88,7 +88,7 @@ TEST_CASE("trainers of shares have no checkpoint within a pass, and load once", 
                    if (shared->is_server()) return shared->serve(mine.functions(), pool);
                    shared->require_samples(static_cast<std::uint64_t>(w.rank()), true);
                    try {
-                     shared->collect(mine.accumulators, 1, 0);
+                     shared->gather_states(mine.accumulators, 1, 0);
                    } catch (const lamina::error& e) {
                      const std::lock_guard lock(mutex);
                      faults.push_back(e.what());
@@ -129,7 +129,7 @@ TEST_CASE("what no trainer changes is not sent at the end of a pass", "[threads]
                                  if (changes) frozen[9999] = static_cast<float>(2 * w.rank());
                                  shared->gather_facts(nullptr, 0, 1, 1);  // a sample each
                                  shared->end_pass();
-                                 shared->collect(mine.accumulators, 1, 0);
+                                 shared->gather_states(mine.accumulators, 1, 0);
                                  if (frozen[0] != 2.5f || frozen[9999] != (changes ? 1.0f : 2.5f))
                                    throw lamina::error("a wrong mean");
                                  return w.sent - before;

@@ -38,7 +38,7 @@ struct outcome {
 
 /// Trains with three trainers and two servers; trainer r makes steps[r] steps in each of two
 /// passes.
-void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome& found) {
+void train(const std::array<int, 3>& steps, int staleness, bool shards, outcome& found) {
   constexpr int trainers = 3;
   std::atomic<int> sent[trainers] = {};
   std::atomic<bool> at_end[trainers] = {};
@@ -69,7 +69,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
         lamina::engine::cpu::selected_rows gradient_rows;
         lamina::engine::cpu::selected_rows* const joined[] = {&gradient_rows};
         for (int pass = 0; pass < 2; ++pass) {
-          shared->require_samples(shares ? 10u + static_cast<unsigned>(w.rank()) : 10u, shares);
+          shared->require_samples(shards ? 10u + static_cast<unsigned>(w.rank()) : 10u, shards);
           for (int t = 0; t < steps[me]; ++t) {
             for (int r = 0; r < trainers; ++r)
               if (!at_end[r] && sent[r] < t - staleness) ++found.too_far;
@@ -95,7 +95,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
           shared->end_pass();
           double sum = w.rank() + 1;
           shared->all_reduce_sum(&sum, 1);
-          const std::int64_t updates = shared->collect(mine.accumulators, 1, 0);
+          const std::int64_t updates = shared->gather_states(mine.accumulators, 1, 0);
           const auto total = static_cast<float>((pass + 1) * all);
           float in_table = 0, in_moments = 0;
           for (int r = 0; r < rows; ++r) {
@@ -275,7 +275,7 @@ TEST_CASE("a step is the weighted sum over the trainers, updated once", "[thread
                      if (mine.value[63] != 100 - static_cast<float>(step + 1) || mine.value[0] != 0)
                        ++wrong;
                    }
-                   shared->collect(&mine.moment, 1, 0);
+                   shared->gather_states(&mine.moment, 1, 0);
                    if (mine.moment[0] != 3 || mine.moment[63] != 3) ++wrong;
                    // Only the sums, as a clip by norm needs them.
                    shared->reduce(weights, pool);

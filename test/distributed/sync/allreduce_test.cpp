@@ -142,7 +142,7 @@ TEST_CASE("ranks that divide accumulators have those of their shards, and rank 0
               accumulators[2 * r.array + static_cast<int>(s)][k] += 0.25f;
       for (std::size_t k = 0; k < 2 * all; ++k) zeros += accumulators[0][k] == 0;
       const std::size_t sent = w.sent;
-      shared.collect(accumulators, 2, 0);
+      shared.gather_states(accumulators, 2, 0);
       const std::lock_guard lock(mutex);
       CHECK(w.sent - sent == (w.rank() == 0 ? 0 : each * sizeof(float)));
       CHECK(found(w.rank(), update) == each);

@@ -192,9 +192,9 @@ TEST_CASE("Without a world, the transformed program runs in one process") {
         outcome(recurrent, reader, {.seed = 5}).parameters);
 }
 
-TEST_CASE("Ranks read shares of different lengths") {
+TEST_CASE("Ranks read shards of different lengths") {
   const auto data = texts(46);
-  // Mini-batches of 2 * 4 samples; rank 0 has one share more than rank 1.
+  // Mini-batches of 2 * 4 samples; rank 0 has one shard more than rank 1.
   const found alone = outcome(recurrent, data | lamina::reader::batch(8), {.seed = 5});
   const auto all = in_ranks(
       2, divided,

@@ -109,7 +109,7 @@ TEST_CASE("lazy adam leaves the rows that were not read as they are", "[threads]
       lamina::feeder<program> feed;
       feed.fill(batch);
       g.backward(batch);
-      const lamina::array<float> slope[2] = {g.gradient<"words">(), g.gradient<"users">()};
+      const lamina::array<float> grad[2] = {g.gradient<"words">(), g.gradient<"users">()};
       const lamina::array<float> before[2] = {m.parameter<"words">(), m.parameter<"users">()};
       t.step(feed.view());
       const lamina::array<float> after[2] = {m.parameter<"words">(), m.parameter<"users">()};
@@ -124,7 +124,7 @@ TEST_CASE("lazy adam leaves the rows that were not read as they are", "[threads]
             REQUIRE(after[p].data()[k] == before[p].data()[k]);
             continue;
           }
-          const double d = static_cast<double>(slope[p].data()[k]);
+          const double d = static_cast<double>(grad[p].data()[k]);
           m1[p][k] = 0.9 * m1[p][k] + 0.1 * d;
           m2[p][k] = 0.999 * m2[p][k] + 0.001 * d * d;
           const double expected = static_cast<double>(before[p].data()[k]) -

@@ -152,7 +152,7 @@ TEST_CASE("0 times infinity: soft labels of 0, logits of -inf, ignored and unwei
        joined({{0.5, 0, 0.5}, {1, 0, 0}, {0, 0, 0}, {1, 0, 0}}),
        {0, 1, -100, -100}},
       4);
-  for (const double slope : all.back()) CHECK(std::isfinite(slope));
+  for (const double grad : all.back()) CHECK(std::isfinite(grad));
   CHECK(all[1][0] == Approx(std::log(2.)));
   CHECK(all[1][1] == Approx(std::log(2.)));
   CHECK(all[2][1] == Approx(std::log(2.)));

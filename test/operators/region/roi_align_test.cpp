@@ -49,7 +49,7 @@ TEST_CASE("roi_align by hand: points between elements, beyond the border, far ou
   CHECK(r[1].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 1});
 }
 
-TEST_CASE("psroi_pool by hand: each part looks at its channel") {
+TEST_CASE("psroi_pool by hand: each bin looks at its channel") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 2, 3, 4>(main);
     auto regions = layer::sequence<"regions", float, 4>(main);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that test on shares decide alike: fit, early_stopping, reduce_on_plateau and a test.
+// Processes that test on shards decide alike: fit, early_stopping, reduce_on_plateau and a test.
 // Sources: Lightning-AI/pytorch-lightning#379, #5865, #19045, huggingface/transformers#17478.
 #include <array>
 #include <cmath>
@@ -48,10 +48,10 @@ std::vector<sample> samples(int first, int count) {
   }
   return all;
 }
-/// The held out samples that a rank reads: the whole, or an uneven share, of rank 3 none.
-std::vector<sample> held_out(const test::thread_group& w, bool shares) {
+/// The held out samples that a rank reads: the whole, or an uneven shard, of rank 3 none.
+std::vector<sample> held_out(const test::thread_group& w, bool shards) {
   const auto all = samples(100, 60);
-  if (!shares) return all;
+  if (!shards) return all;
   constexpr int ends[] = {0, 11, 40, 60, 60};
   return {all.begin() + ends[w.rank()], all.begin() + ends[w.rank() + 1]};
 }
@@ -98,23 +98,23 @@ TEST_CASE("a value is joined over processes by weights, and equal ones keep thei
   CHECK(lamina::detail::process_mean(nullptr, 5, 2) == 5);
 }
 
-TEST_CASE("a test on shares has the cost and the metrics of all samples", "[threads]") {
+TEST_CASE("a test on shards has the cost and the metrics of all samples", "[threads]") {
   lamina::model whole{net, 3};
   lamina::evaluator e{whole};
   const auto expected = e.test(samples(100, 60) | reader::batch(7));
-  for (const bool shares : {false, true}) {
+  for (const bool shards : {false, true}) {
     const auto all = test::results_in_ranks(4, [&](test::thread_group& w) {
       lamina::model m{net, 3};
       lamina::evaluator tests{m};
-      return tests.test(held_out(w, shares) | reader::batch(7), w);
+      return tests.test(held_out(w, shards) | reader::batch(7), w);
     });
     for (const auto& [rank, r] : all) {
-      INFO(rank << ", shares: " << shares);
+      INFO(rank << ", shards: " << shards);
       CHECK(r.samples == 60);
       CHECK(r.cost == Approx(expected.cost).epsilon(1e-6));
       for (const char* name : {"accuracy", "auc"})
         CHECK(r.metric(name) == Approx(expected.metric(name)).epsilon(1e-6));
-      if (!shares) {
+      if (!shards) {
         CHECK(r.cost == expected.cost);
         CHECK(r.metric("squares") == expected.metric("squares"));
       }
@@ -131,20 +131,20 @@ TEST_CASE("a test on shares has the cost and the metrics of all samples", "[thre
 
 TEST_CASE("fit ends with the parameters of one pass in all processes", "[threads]") {
   for (const char* metric : {"", "accuracy"})
-    for (const bool shares : {false, true}) {
+    for (const bool shards : {false, true}) {
       const auto all = test::results_in_ranks(4, [&](test::thread_group& w) {
         lamina::model m{net, 3};
         lamina::optimizer::adam adam{.learning_rate = 0.05f};
         lamina::trainer t{m, adam, {.world = &w}};
         const auto r = lamina::fit(
-            t, samples(0, 24) | reader::batch(8), held_out(w, shares) | reader::batch(20),
+            t, samples(0, 24) | reader::batch(8), held_out(w, shards) | reader::batch(20),
             {.passes = 30,
              .patience = 6,
              .metric = metric,
              .is = *metric == 0 ? lamina::better::smaller : lamina::better::larger});
         return found{numbers_of(m), {1.0 * r.best_pass, 1.0 * r.passes, r.best.cost}};
       });
-      INFO(metric << ", shares: " << shares);
+      INFO(metric << ", shards: " << shards);
       check_alike(all);
       CHECK(all.at(0).values[0] + 1 < all.at(0).values[1]);  // there was something to restore
     }

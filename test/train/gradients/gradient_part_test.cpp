@@ -25,7 +25,7 @@ struct run {
   std::vector<double> costs, accuracies;
 };
 
-// Mini-batches of 7 and one of 1: shares differ, and one thread may have none.
+// Mini-batches of 7 and one of 1: shards differ, and one thread may have none.
 run train(int threads, std::uint64_t seed = 4) {
   run r;
   const auto watch = [&](const lamina::event& e) {

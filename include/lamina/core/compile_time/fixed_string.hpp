@@ -50,8 +50,8 @@ requires(!std::is_array_v<Other> && std::is_convertible_v<const Other&, std::str
 
 /// Returns the first text followed by the second.
 template <std::size_t N, std::size_t M>
-constexpr fixed_string<N + M - 1> joined(const fixed_string<N>& first,
-                                         const fixed_string<M>& second) {
+constexpr fixed_string<N + M - 1> concatenated(const fixed_string<N>& first,
+                                               const fixed_string<M>& second) {
   fixed_string<N + M - 1> both;
   for (std::size_t i = 0; i + 1 < N; ++i) both.text[i] = first.text[i];
   for (std::size_t i = 0; i < M; ++i) both.text[N - 1 + i] = second.text[i];

@@ -223,7 +223,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T as_divisor(T x) {
 /// Returns p * x, but 0 where the probability p is 0, even if x is infinite or NaN. Use it if x is
 /// computed from log p or its derivative, which are infinite at p = 0.
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T share_of(T p, T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T multiply_no_nan(T p, T x) {
   return select(p == T(0), T(0), T(p * x));
 }
 /// Whether x != y, as IEEE 754 defines it: NaN differs from everything, including itself. Compares

@@ -211,7 +211,7 @@ class peer_embedding : public sharded_embedding {
   /// sorted.
   const std::vector<std::vector<int>>& begin_fetch(const looked_up_ids* of, std::size_t count) {
     release_rows();
-    collect(of, count);
+    find_wanted(of, count);
     return wanted_;
   }
   /// Ends a fetch after the wanted rows have been copied to memory.
@@ -248,7 +248,7 @@ class peer_embedding : public sharded_embedding {
   }
 
   /// Finds the rows of other ranks that the look-ups read: by table, each once, sorted.
-  void collect(const looked_up_ids* of, std::size_t count) {
+  void find_wanted(const looked_up_ids* of, std::size_t count) {
     wanted_.resize(tables_.size());
     for (auto& w : wanted_) w.clear();
     for (std::size_t k = 0; k < count; ++k) {

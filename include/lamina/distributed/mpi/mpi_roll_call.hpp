@@ -23,7 +23,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 /// The name of each rank's host, as MPI reports it.
 class mpi_hosts {
  public:
-  /// Collects the names. All ranks of the communicator must call it.
+  /// Gathers the names. All ranks of the communicator must call it.
   LAMINA_COLD void gather(MPI_Comm comm, int size) {
     char name[MPI_MAX_PROCESSOR_NAME] = {};
     int length = 0;
@@ -120,7 +120,7 @@ class mpi_roll_call {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       hear();
       reply(comm);
-      collect(comm);
+      gather(comm);
       silent.clear();
       gone.clear();
       for (const mpi_farewell::left_rank& l : farewell.hear_leaves(comm)) gone.push_back(l.rank);
@@ -172,7 +172,7 @@ class mpi_roll_call {
       if (r != rank) send(comm, r, tag_ask, {});
   }
   /// Receives the answers that have arrived.
-  LAMINA_COLD void collect(MPI_Comm comm) {
+  LAMINA_COLD void gather(MPI_Comm comm) {
     answer got;
     for (int from = 0; receive(comm, tag_answer, from, got);)
       if (static_cast<std::size_t>(from) < found_.size())

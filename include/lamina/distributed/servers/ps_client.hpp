@@ -147,8 +147,8 @@ class synchronous_client final : public ps_client {
 
   // Stage 1: begin.
 
-  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
-    facts_.require_samples(checksum, shares);
+  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shards) override {
+    facts_.require_samples(checksum, shards);
   }
   LAMINA_COLD void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
     facts_.gather_rows(first, count, domains);
@@ -224,9 +224,10 @@ class synchronous_client final : public ps_client {
     for (int s = 0; s < servers(); ++s) post(s, told);
   }
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
-  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
+  LAMINA_COLD std::int64_t gather_states(float* const* of, int states,
+                                         std::int64_t steps) override {
     const auto asks = new_packet({.kind = packet_kind::state});
     for (int s = 0; s < servers(); ++s) post(s, asks);
     std::vector<float*> pointers(arrays_.count());
@@ -285,9 +286,9 @@ class asynchronous_client final : public ps_client {
 
   // Stage 1: begin.
 
-  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
-    facts_.require_samples(checksum, shares);
-    reads_shares_ = shares;
+  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shards) override {
+    facts_.require_samples(checksum, shards);
+    reads_shards_ = shards;
   }
   void gather_rows(std::int64_t*, std::int64_t*, int) override {}
 
@@ -332,18 +333,18 @@ class asynchronous_client final : public ps_client {
     receive_answers([this](int server, const packet& answer) { take_values(server, answer, 0); });
   }
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
   LAMINA_COLD void end_pass() override {
     // A checkpoint after the last mini-batch has already paused this trainer.
     if (!is_paused_) pause();
   }
-  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t) override {
-    if (!is_paused_ && reads_shares_)
+  LAMINA_COLD std::int64_t gather_states(float* const* of, int states, std::int64_t) override {
+    if (!is_paused_ && reads_shards_)
       throw error(
           "lamina: train: expected checkpoints at the ends of passes only "
           "(checkpoint.every_batches "
-          "0), where trainers read shares of their own, found one within a pass");
+          "0), where trainers read shards of their own, found one within a pass");
     if (!is_paused_) pause();
     receive_answers([&](int server, const packet& answer) {
       packet_reader rest = take_values(server, answer, states);
@@ -353,7 +354,7 @@ class asynchronous_client final : public ps_client {
         for (std::size_t i = 0; i < pointers.size(); ++i)
           pointers[i] = of[static_cast<int>(i) * states + s];
         copy_to(shards_.of(server), pointers.data(), from);
-        for (const server_shards::table_piece& t : shards_.tables(server))
+        for (const server_shards::table_shard& t : shards_.tables(server))
           rest.read(pointers[static_cast<std::size_t>(t.parameter)] + t.whole().first,
                     t.floats() * sizeof(float));
       }
@@ -378,7 +379,7 @@ class asynchronous_client final : public ps_client {
     const std::size_t scales = facts.scales == nullptr ? 0 : arrays_.count();
     made->add(scales);
     made->add(facts.scales, scales * sizeof(float));
-    for (const server_shards::table_piece& t : shards_.tables(server)) {
+    for (const server_shards::table_shard& t : shards_.tables(server)) {
       std::size_t k = 0;
       while (arrays_.with_rows[k] != t.parameter) ++k;
       if (arrays_.is_double)
@@ -391,7 +392,7 @@ class asynchronous_client final : public ps_client {
   }
   template <class T>
   static void add_rows(packet& to, const reduced_rows& reduced,
-                       const server_shards::table_piece& t) {
+                       const server_shards::table_shard& t) {
     const auto& rows = *static_cast<engine::cpu::basic_selected_rows<T>*>(reduced.rows);
     const auto is_mine = [&](int i) {
       return !t.has_rows || (rows.number(i) >= t.first && rows.number(i) < t.end);
@@ -412,7 +413,7 @@ class asynchronous_client final : public ps_client {
         behind_floats(answer, shards_.floats(server) * static_cast<std::size_t>(1 + states));
     updates_ = head_of(answer).steps;
     copy_to(shards_.of(server), arrays_.values.data(), floats_of(answer));
-    for (const server_shards::table_piece& t : shards_.tables(server)) {
+    for (const server_shards::table_shard& t : shards_.tables(server)) {
       float* const table = arrays_.values[static_cast<std::size_t>(t.parameter)] + t.whole().first;
       const int count = rest.read<int>();
       if (count < 0) rest.read(table, t.floats() * sizeof(float));
@@ -432,11 +433,11 @@ class asynchronous_client final : public ps_client {
   LAMINA_COLD void average_statistics() {
     double all = static_cast<double>(samples_);
     facts_.all_reduce_sum(&all, 1);
-    const double share = all > 0 ? static_cast<double>(samples_) / all : 0;
+    const double fraction = all > 0 ? static_cast<double>(samples_) / all : 0;
     samples_ = 0;
     if (statistics_.empty()) return;
     std::vector<double> wide(static_cast<std::size_t>(group_.trainers()));
-    trainers_.gather(&share, sizeof share, wide.data());
+    trainers_.gather(&fraction, sizeof fraction, wide.data());
     const std::vector<float> narrow(wide.begin(), wide.end());
     std::vector<float*> values;
     std::vector<std::size_t> floats;
@@ -478,7 +479,7 @@ class asynchronous_client final : public ps_client {
   std::vector<int> statistics_;        // parameters that no server updates
   std::vector<reduced_rows> reduced_;  // the last gradients, in the order of arrays_.with_rows
   bool has_gradients_ = false;
-  bool reads_shares_ = false;
+  bool reads_shards_ = false;
   bool is_paused_ = false;    // whether this trainer has told the servers that it waits
   std::int64_t samples_ = 0;  // samples since the last pause of all trainers
   std::int64_t updates_ = 0;  // updates of a server, as its last answer tells

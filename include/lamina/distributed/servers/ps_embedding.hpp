@@ -66,7 +66,7 @@ class ps_embedding final : public peer_embedding {
     if (!is_open_) return peer_embedding::fetch(of, count, why);
     if (group().is_parameter_server())
       throw error(
-          "lamina: distributed: expected an evaluation with divided tables on trainers only while "
+          "lamina: distributed: expected an evaluation with sharded tables on trainers only while "
           "a trainer exists, found one on a parameter server: ask world.is_parameter_server()");
     const std::vector<std::vector<int>>& wanted = begin_fetch(of, count);
     std::vector<int> awaited;
@@ -173,7 +173,7 @@ class ps_embedding final : public peer_embedding {
       const auto t = static_cast<std::size_t>(asks.read<int>());
       const auto number = static_cast<std::size_t>(asks.read<int>());
       if (t >= trained_.size() || number >= trained_[t].arrays.size())
-        throw error("lamina: distributed: expected an array of a divided table, found another");
+        throw error("lamina: distributed: expected an array of a sharded table, found another");
       file.send_rows({static_cast<int>(t), tables_[t].name, trained_[t].arrays[number]});
     }
   }
@@ -222,7 +222,7 @@ class ps_embedding final : public peer_embedding {
   LAMINA_COLD void take_rows(int rank, const packet& answer,
                              const std::vector<std::vector<int>>& wanted) {
     if (head_of(answer).kind != packet_kind::rows)
-      throw error(text() << "lamina: distributed: expected rows of divided tables from rank "
+      throw error(text() << "lamina: distributed: expected rows of sharded tables from rank "
                          << rank << ", found another packet");
     packet_reader from = behind_floats(answer, 0);
     for (int t = 0; t < static_cast<int>(wanted.size()); ++t)

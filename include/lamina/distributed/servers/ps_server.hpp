@@ -91,7 +91,7 @@ class ps_server : public parameter_sync {
   void reduce(const part_weights&, worker_pool&) override {}
   void gather_sums() override {}
   void update(const update_facts&, update_function, void*, worker_pool&) override {}
-  std::int64_t collect(float* const*, int, std::int64_t steps) override { return steps; }
+  std::int64_t gather_states(float* const*, int, std::int64_t steps) override { return steps; }
 
  protected:
   ps_server(process_group& group, const trained_arrays& of)
@@ -113,7 +113,7 @@ class ps_server : public parameter_sync {
   virtual void list_awaited(std::vector<int>& ranks) const = 0;
 
   const std::vector<server_shards::range>& mine() const { return shards_.of(server_); }
-  const std::vector<server_shards::table_piece>& tables() const { return shards_.tables(server_); }
+  const std::vector<server_shards::table_shard>& tables() const { return shards_.tables(server_); }
   std::size_t floats() const { return shards_.floats(server_); }
   bool has_left(int trainer) const { return has_left_[static_cast<std::size_t>(trainer)]; }
 
@@ -160,7 +160,7 @@ class ps_server : public parameter_sync {
  private:
   LAMINA_COLD void answer_about_tables(int from, const packet& got) {
     if (arrays_.tables == nullptr)
-      throw error(text() << "lamina: distributed: expected a program without divided tables, found "
+      throw error(text() << "lamina: distributed: expected a program without sharded tables, found "
                             "a packet about some from rank "
                          << from);
     if (head_of(got).kind == packet_kind::rows)
@@ -322,7 +322,7 @@ class asynchronous_server final : public ps_server {
         staleness_(group.roles().staleness),
         trainers_(static_cast<std::size_t>(group.trainers())) {
     const std::size_t updates = 2 * trainers_.size() * (static_cast<std::size_t>(staleness_) + 2);
-    for (const server_shards::table_piece& t : tables())
+    for (const server_shards::table_shard& t : tables())
       changed_.emplace_back(static_cast<std::size_t>(t.end - t.first), updates);
   }
 
@@ -396,7 +396,7 @@ class asynchronous_server final : public ps_server {
   }
   template <class T>
   void apply_rows(packet_reader& from, std::size_t k, std::int64_t number) {
-    const server_shards::table_piece& t = tables()[k];
+    const server_shards::table_shard& t = tables()[k];
     const int columns = from.read<int>(), count = from.read<int>();
     engine::cpu::basic_selected_rows<T> rows;
     rows.begin(columns);
@@ -443,7 +443,7 @@ class asynchronous_server final : public ps_server {
     copy_from(mine(), arrays_.values.data(), floats_of(*made));
     if (states > 0) copy_state(floats_of(*made) + floats());
     for (std::size_t k = 0; k < tables().size(); ++k) {
-      const server_shards::table_piece& t = tables()[k];
+      const server_shards::table_shard& t = tables()[k];
       const float* const table =
           arrays_.values[static_cast<std::size_t>(t.parameter)] + t.whole().first;
       if (!changed_[k].since(of.seen, rows_)) {
@@ -459,7 +459,7 @@ class asynchronous_server final : public ps_server {
       }
     }
     for (std::size_t s = 0; s < states; ++s)
-      for (const server_shards::table_piece& t : tables())
+      for (const server_shards::table_shard& t : tables())
         made->add(
             accumulators_[static_cast<std::size_t>(t.parameter) * states_ + s] + t.whole().first,
             t.floats() * sizeof(float));
@@ -469,7 +469,7 @@ class asynchronous_server final : public ps_server {
 
   std::int64_t staleness_;
   std::vector<trainer_state> trainers_;
-  std::vector<changed_rows> changed_;  // by piece of a table
+  std::vector<changed_rows> changed_;  // by shard of a table
   std::int64_t updates_ = 0, most_ahead_ = 0;
   std::vector<float> scales_;
   std::vector<int> rows_;

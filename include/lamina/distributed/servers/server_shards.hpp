@@ -14,7 +14,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Divides the parameters with dense gradients into one shard per server, whose sizes differ by at
-/// most 64 bytes, and the tables with sparse gradients into pieces with equal numbers of rows.
+/// most 64 bytes, and the tables with sparse gradients into shards with equal numbers of rows.
 /// Trainers and servers compute the same shards.
 class server_shards {
  public:
@@ -26,7 +26,7 @@ class server_shards {
   };
   /// Rows [first, end) of a table, each of `row_floats` floats. A table whose rows are not each
   /// contiguous in memory is not divided, and counts as one row.
-  struct table_piece {
+  struct table_shard {
     int parameter;
     int first, end;
     std::size_t row_floats;
@@ -67,8 +67,8 @@ class server_shards {
   const std::vector<range>& of(int server) const {
     return shards_[static_cast<std::size_t>(server)];
   }
-  /// Returns the pieces of tables of a server.
-  const std::vector<table_piece>& tables(int server) const {
+  /// Returns the shards of tables of a server.
+  const std::vector<table_shard>& tables(int server) const {
     return tables_[static_cast<std::size_t>(server)];
   }
   /// Returns the number of floats of a server, without tables.
@@ -100,7 +100,7 @@ class server_shards {
   }
 
   std::vector<std::vector<range>> shards_;
-  std::vector<std::vector<table_piece>> tables_;
+  std::vector<std::vector<table_shard>> tables_;
 };
 
 }}}  // namespace lamina::distributed

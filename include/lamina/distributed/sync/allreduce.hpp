@@ -79,13 +79,13 @@ class allreduce final : public parameter_sync {
       }
     spread(arrays, floats);
     for (int s = 0; s < states && divides_states_; ++s)
-      exchange_.collect_at_first(state(accumulators, states, s).data(), true);
+      exchange_.gather(state(accumulators, states, s).data(), true);
   }
 
-  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
+  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shards) override {
     std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks_));
     group_.gather(&checksum, sizeof checksum, all.data());
-    if (shares) {
+    if (shards) {
       if (ranks_ == 1) return;  // one trainer with parameter servers
       for (const std::uint64_t one : all)
         if (one != all[0]) return;
@@ -99,7 +99,7 @@ class allreduce final : public parameter_sync {
                               "same order, found others in rank "
                            << r
                            << " than in rank 0: is the reader's seed that of the process? A reader "
-                              "of shares needs {.reads_shard = true}");
+                              "of shards needs {.reads_shard = true}");
   }
 
   LAMINA_COLD void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
@@ -201,7 +201,7 @@ class allreduce final : public parameter_sync {
         std::memcpy(gradients[a.array] + a.first, memory.total(b, k), a.size() * sizeof(float));
       }
     exchange_.end();
-    exchange_.collect(gradients);
+    exchange_.all_gather(gradients);
   }
 
   void update(const update_facts&, update_function how, void* trainer, worker_pool& pool) override {
@@ -217,15 +217,16 @@ class allreduce final : public parameter_sync {
     exchange_.end();
   }
 
-  // Stage 4: collect.
+  // Stage 4: gather.
 
-  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
+  LAMINA_COLD std::int64_t gather_states(float* const* of, int states,
+                                         std::int64_t steps) override {
     for (int s = 0; s < states; ++s) {
       const std::vector<float*> arrays = state(of, states, s);
       if (divides_states_)
-        exchange_.collect_at_first(arrays.data(), false);
+        exchange_.gather(arrays.data(), false);
       else
-        exchange_.collect(arrays.data());
+        exchange_.all_gather(arrays.data());
     }
     return steps;
   }

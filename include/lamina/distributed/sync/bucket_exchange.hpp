@@ -124,13 +124,13 @@ class bucket_exchange {
   }
 
   /// Makes arrays equal on all ranks: each rank sends its shards to all others.
-  LAMINA_COLD void collect(float* const* of) {
+  LAMINA_COLD void all_gather(float* const* of) {
     memory_.list_arrays(of, list_);
     group_.exchange(list_.sends, list_.receives);
   }
   /// Gathers arrays on rank 0: each rank sends its shards. With `back`, rank 0 sends the shards to
   /// their ranks instead.
-  LAMINA_COLD void collect_at_first(float* const* of, bool back) {
+  LAMINA_COLD void gather(float* const* of, bool back) {
     memory_.list_at_first(of, back, list_);
     group_.exchange(list_.sends, list_.receives);
   }

@@ -53,20 +53,20 @@ class gradient_shards {
     const std::size_t least = static_cast<std::size_t>(alignment_floats * ranks);
     const std::size_t most = divided ? bytes / sizeof(float) : all;
     std::vector<std::vector<range>> parts;
-    each_bucket_part(divided ? times : none.data(), floats.data(), count,
-                     most < least ? least : most, whole, order.data(), [&](const bucket_part& p) {
-                       if (static_cast<std::size_t>(p.bucket) == parts.size()) {
-                         parts.emplace_back();
-                         buckets_.emplace_back();
-                       }
-                       bucket& b = buckets_.back();
-                       parts.back().push_back({p.parameter, p.first, p.end});
-                       b.floats += p.end - p.first;
-                       if (times == nullptr) return;
-                       const gradient_times& t = times[p.parameter];
-                       if (b.times.complete < t.complete) b.times.complete = t.complete;
-                       if (b.times.last_read < t.last_read) b.times.last_read = t.last_read;
-                     });
+    each_bucket_range(divided ? times : none.data(), floats.data(), count,
+                      most < least ? least : most, whole, order.data(), [&](const bucket_range& p) {
+                        if (static_cast<std::size_t>(p.bucket) == parts.size()) {
+                          parts.emplace_back();
+                          buckets_.emplace_back();
+                        }
+                        bucket& b = buckets_.back();
+                        parts.back().push_back({p.parameter, p.first, p.end});
+                        b.floats += p.end - p.first;
+                        if (times == nullptr) return;
+                        const gradient_times& t = times[p.parameter];
+                        if (b.times.complete < t.complete) b.times.complete = t.complete;
+                        if (b.times.last_read < t.last_read) b.times.last_read = t.last_read;
+                      });
     std::vector<std::size_t> load(static_cast<std::size_t>(ranks));
     for (std::size_t k = 0; k < parts.size(); ++k) {
       buckets_[k].of_rank.resize(load.size());
@@ -92,7 +92,7 @@ class gradient_shards {
     b.of_rank[rank].floats += r.size();
     load[rank] += r.size();
   }
-  /// Divides a bucket evenly: each rank gets consecutive floats, and the shares differ by one cache
+  /// Divides a bucket evenly: each rank gets consecutive floats, and the shards differ by one cache
   /// line at most.
   static void divide(bucket& b, const std::vector<range>& parts, std::vector<std::size_t>& load) {
     const std::size_t lines = b.floats / alignment_floats, ranks = load.size();

@@ -15,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// Collects the rows of all parts of a mini-batch from all processes and sums them in the order of
+/// Gathers the rows of all parts of a mini-batch from all processes and sums them in the order of
 /// the parts, with their weights. The result has the same bits as one process with all parts. A
 /// process sends only the rows that its parts have used.
 template <class T>

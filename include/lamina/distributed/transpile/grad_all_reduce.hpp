@@ -89,7 +89,7 @@ class all_reduce_writer {
 
   constexpr void copy(const operator_desc& op, int k) {
     b_.current_block = op.block;
-    if (is_seed(op)) join_cost(op);
+    if (is_seed(op)) all_reduce_cost(op);
     each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int& v) {
       if (instead_[v] >= 0)
         v = instead_[v];
@@ -100,7 +100,7 @@ class all_reduce_writer {
     if (is_seed(op)) return scale(b_.arguments[op.outputs]);
     if (op.schema->kind == operator_kind::update) return;
     each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int& v) {
-      if (last_writer_[v] == k) join_gradient(v);
+      if (last_writer_[v] == k) all_reduce_gradient(v);
     });
     note_states(op);
   }
@@ -160,11 +160,11 @@ class all_reduce_writer {
   }
 
   /// Before the gradient of a cost begins, computes the weight of this process and the global cost.
-  constexpr void join_cost(const operator_desc& seed) {
+  constexpr void all_reduce_cost(const operator_desc& seed) {
     const int cost = b_.variables[b_.arguments[seed.outputs]].of;
     b_.role = op_role::forward;
     find_weight(cost);
-    join_states();
+    average_states();
     if (ranks_ > 0) return;
     b_.role = op_role::forward;
     int part = cost;
@@ -241,7 +241,7 @@ class all_reduce_writer {
           computed(schema_of<operators::elementwise_mul>(), seed, weight(), like(seed, "@SCALED"));
     }
   }
-  constexpr void join_gradient(int gradient) {
+  constexpr void all_reduce_gradient(int gradient) {
     b_.role = op_role::backward;
     const variable_desc d = b_.variables[gradient];
     const int made = b_.variables.push({-1, d.of, "@GRAD@ALLREDUCE_", 0, d.dims, d.rank, d.rows, -1,
@@ -256,11 +256,11 @@ class all_reduce_writer {
     each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int& v) {
       if (b_.variables[v].kind == variable_kind::parameter) states_.push(v);
     });
-    if (weight() >= 0) join_states();
+    if (weight() >= 0) average_states();
   }
   /// Replaces each recorded state by its mean over the processes: max + sum of weight * (value -
   /// max). This form leaves a value unchanged if all processes have the same.
-  constexpr void join_states() {
+  constexpr void average_states() {
     int kept = 0;
     for (int i = 0; i < states_.count; ++i) {
       const int v = states_[i];

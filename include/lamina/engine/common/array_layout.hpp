@@ -122,9 +122,9 @@ struct loop_nest {
   void add_all(std::ptrdiff_t n, const std::ptrdiff_t* s) {
     is_empty = is_empty || n == 0;
     if (n == 1) return;
-    bool joins = rank > 0;
-    for (int k = 0; joins && k < K; ++k) joins = step[k][rank - 1] == n * s[k];
-    if (!joins) extent[rank++] = 1;
+    bool merges = rank > 0;
+    for (int k = 0; merges && k < K; ++k) merges = step[k][rank - 1] == n * s[k];
+    if (!merges) extent[rank++] = 1;
     extent[rank - 1] *= n;
     for (int k = 0; k < K; ++k) step[k][rank - 1] = s[k];
   }

@@ -159,9 +159,9 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
 
 /// For operators that concatenate sequences: sequence s of the result consists of sequence s of
 /// each variable of slot 0, in order. Calls f(input, first row, rows, first row of the result) for
-/// each of these pieces.
+/// each of these sequences.
 template <class Call, class F>
-void for_each_joined(const Call& c, F&& f) {
+void for_each_concatenated(const Call& c, F&& f) {
   const int inputs = c.input_count(0);
   int at = 0;
   for (int s = 0; s < c.sequences(c.input(0).domain).count; ++s)

@@ -224,7 +224,7 @@ class fluid_block_gradient_writer {
   /// in the block around the loop.
   struct array_uses {
     operator_message *read = nullptr, *write = nullptr, *first = nullptr;
-    int reads = 0, writes = 0, firsts = 0, cuts = 0, joins = 0, others = 0;
+    int reads = 0, writes = 0, firsts = 0, cuts = 0, concats = 0, others = 0;
   };
   array_uses uses_of(const std::string& array, block_message& around, block_message& gradients) {
     array_uses u;
@@ -245,7 +245,7 @@ class fluid_block_gradient_writer {
         else if (outside && op.type == "lod_tensor_to_array" && is_one(op.output("Out"), array))
           ++u.cuts;
         else if (outside && op.type == "array_to_lod_tensor" && is_one(op.input("X"), array))
-          ++u.joins;
+          ++u.concats;
         else
           ++u.others;
       }
@@ -269,10 +269,10 @@ class fluid_block_gradient_writer {
     for (const std::string& array : arrays) {
       if (gradients->find(array) != nullptr) continue;
       const array_uses u = uses_of(array, b, *gradients);
-      const bool is_input = u.reads == 1 && u.writes == 0 && u.joins == 1 && u.firsts == 0;
+      const bool is_input = u.reads == 1 && u.writes == 0 && u.concats == 1 && u.firsts == 0;
       const bool is_output = u.reads == 0 && u.writes == 1 && u.cuts == 1 && u.firsts == 0;
       const bool is_memory = u.reads == 1 && u.writes == 1 && u.firsts == 1;
-      if (u.others > 0 || u.cuts + u.joins > 1 || (is_memory && u.cuts + u.joins > 0) ||
+      if (u.others > 0 || u.cuts + u.concats > 1 || (is_memory && u.cuts + u.concats > 0) ||
           !(is_input || is_output || is_memory))
         continue;
       counter c;

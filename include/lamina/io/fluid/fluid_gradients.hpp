@@ -39,7 +39,7 @@ class fluid_array_gradient_writer {
   void rewrite() {
     for (auto& [name, array] : arrays_) {
       if (array.other || !fits(array)) continue;
-      if (array.cut != nullptr) as_gradient_of_join(*array.cut, name);
+      if (array.cut != nullptr) as_gradient_of_concat(*array.cut, name);
       for (operator_message* op : array.reads) as_write(*op, name);
       for (operator_message* op : array.writes) as_read(*op, name);
     }
@@ -49,7 +49,8 @@ class fluid_array_gradient_writer {
   struct gradient_array {
     std::vector<operator_message*> reads{}, writes{};  // forward operators that read and write the
                                                        // array
-    operator_message* cut = nullptr;  // the operator that splits the gradient of the joined array
+    operator_message* cut =
+        nullptr;  // the operator that splits the gradient of the concatenated array
     bool other = false;
   };
 
@@ -98,7 +99,7 @@ class fluid_array_gradient_writer {
     }
     return array.cut == nullptr || (array.reads.empty() && !array.writes.empty());
   }
-  static void as_gradient_of_join(operator_message& op, const std::string& array) {
+  static void as_gradient_of_concat(operator_message& op, const std::string& array) {
     op.type = "tensor_array_to_tensor_grad";
     op.inputs = {{"X", {array.substr(0, array.rfind("@GRAD"))}}, {"Out@GRAD", op.input("X")}};
     op.outputs = {{"X@GRAD", {array}}};

@@ -27,7 +27,7 @@ class row_domains {
   void assign(std::vector<variable_desc>& variables, std::vector<domain_desc>& domains) {
     const int n = static_cast<int>(variables.size());
     for (int v = 0; v < n; ++v) like_.push_back(v);
-    for (int k = 0; k < p_.count.operators; ++k) join(p_.operators[k]);
+    for (int k = 0; k < p_.count.operators; ++k) unite(p_.operators[k]);
     for (int v = 0; v < n; ++v)
       if (variables[at(v)].of >= 0 && has_rows(v) && has_rows(variables[at(v)].of))
         like_[at(root(v))] = root(variables[at(v)].of);
@@ -63,7 +63,7 @@ class row_domains {
         if (p_.arguments[i] >= 0 && has_rows(p_.arguments[i])) f(p_.arguments[i]);
   }
 
-  void join(const operator_desc& op) {
+  void unite(const operator_desc& op) {
     const bool second = op.schema->facts.origin == row_origin::second_operand;
     each(op, false, [&](int out) {
       int like = -1;

@@ -92,7 +92,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_sequence_pool(to);
   add_sequence_shape(to);
   add_sequence_softmax(to);
-  add_shape_join(to);
+  add_shape_concat(to);
   add_shape_query(to);
   add_shape_reshape(to);
 }

@@ -120,9 +120,10 @@ struct metric_rules {
       to.numerator += rows * value, to.denominator += rows;
   }
   /// If metric i is an auc, sets `to` to the area under the curve by the counts of several machines
-  /// together. `join(counts, n)`, if given, adds the counts of other processes.
-  template <class Machines, class... Join>
-  static void add_counts(metric_sum& to, const Machines& machines, int i, Join&&... join) {
+  /// together. `all_reduce(counts, n)`, if given, adds the counts of other processes.
+  template <class Machines, class... AllReduce>
+  static void add_counts(metric_sum& to, const Machines& machines, int i,
+                         AllReduce&&... all_reduce) {
     if constexpr (all.any_counts) {
       std::vector<double> sums[2];
       const int variables[] = {all.of[i].counts.positive, all.of[i].counts.negative};
@@ -134,8 +135,8 @@ struct metric_rules {
           for (std::size_t k = 0; k < sums[side].size(); ++k)
             sums[side][k] += static_cast<double>(counts[k]);
         }
-      (join(sums[0].data(), sums[0].size()), ...);
-      (join(sums[1].data(), sums[1].size()), ...);
+      (all_reduce(sums[0].data(), sums[0].size()), ...);
+      (all_reduce(sums[1].data(), sums[1].size()), ...);
       to.numerator = detail::area_under(sums[0], sums[1]);
       to.denominator = 1;
     }

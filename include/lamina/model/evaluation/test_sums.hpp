@@ -24,11 +24,11 @@ struct no_world {};
 /// Calls f(). If f throws, reports the error to the other processes of `all`, which then end too,
 /// and rethrows.
 template <class F>
-void tell_of_failure(no_world&, F&& f) {
+void run_or_fail_all(no_world&, F&& f) {
   f();
 }
 template <class World, class F>
-LAMINA_COLD void tell_of_failure(World& all, F&& f) {
+LAMINA_COLD void run_or_fail_all(World& all, F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -59,9 +59,9 @@ class test_sums {
   /// all processes, each has read the whole data; they are then not added up, and the result has
   /// the same bits as with one process.
   template <class Machine>
-  void join(Machine&, no_world&) {}
+  void all_reduce(Machine&, no_world&) {}
   template <class Machine, class World>
-  LAMINA_COLD void join(Machine& m, World& all) {
+  LAMINA_COLD void all_reduce(Machine& m, World& all) {
     const std::size_t count = static_cast<std::size_t>(all.trainers());
     std::vector<sums> found(count);
     all.gather_trainers(&all_, sizeof all_, found.data());

@@ -87,7 +87,7 @@ parameter_list_view parameters_in() {
 /// Array s of parameter i is at array[i * of_each + s], and its name in files is the parameter's
 /// name followed by `before`, state[s] and `after`. `kind` is the word for such an array in
 /// messages. If the pointer is null, the array is not in the memory of this process
-/// (divided_tables), and its entry has no bytes.
+/// (sharded_tables), and its entry has no bytes.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;

@@ -34,11 +34,11 @@ concept shards_embeddings = requires(World& w, std::vector<embedding_table> tabl
 /// processes.
 [[noreturn]] LAMINA_API_COLD void fail_undividable(const std::string& name, undividable why);
 
-/// The divided tables of a model. A program without look-ups with is_distributed has none.
+/// The sharded tables of a model. A program without look-ups with is_distributed has none.
 template <program_type P, bool = has_distributed_tables<P>>
 struct model_embedding {};
 
-/// Manages the divided tables of a model. A model in one process has none.
+/// Manages the sharded tables of a model. A model in one process has none.
 template <program_type P>
 class model_embedding<P, true> {
  public:
@@ -63,16 +63,16 @@ class model_embedding<P, true> {
     tables_ = world.make_embedding(std::move(made), seed);
     for (int t = 0; t < all.tables; ++t) pointers[all.parameter[t]] = tables_->memory(t);
   }
-  /// If parameter i is a divided table, sets the rows that this process owns to their initial
+  /// If parameter i is a sharded table, sets the rows that this process owns to their initial
   /// values and returns true; otherwise returns false.
   LAMINA_COLD bool initialise(int i, const program_view& p, const operator_desc& op,
                               std::uint64_t seed) const {
     if (!has(i)) return false;
-    const int t = all.table_of[i], piece = 4096;
+    const int t = all.table_of[i], most = 4096;
     const auto wide =
         static_cast<std::size_t>(tables_->tables()[static_cast<std::size_t>(t)].columns);
-    for (int r = tables_->first(t); r < tables_->end(t); r += piece) {
-      const int n = (std::min)(piece, tables_->end(t) - r);
+    for (int r = tables_->first(t); r < tables_->end(t); r += most) {
+      const int n = (std::min)(most, tables_->end(t) - r);
       const std::vector<real> values = initial_values<real>(
           p, op, seed, static_cast<std::uint64_t>(i), static_cast<std::size_t>(r) * wide,
           static_cast<std::size_t>(n) * wide);
@@ -92,8 +92,8 @@ class model_embedding<P, true> {
     for (tensor_entry& e : more) entries.push_back(std::move(e));
     tables_->write(path, entries, arrays_of(memory));
   }
-  /// read() returns the entries of a file of save(), without bytes for divided tables. assign()
-  /// then sets the parameters to the entries and reads the own rows of divided tables from the same
+  /// read() returns the entries of a file of save(), without bytes for sharded tables. assign()
+  /// then sets the parameters to the entries and reads the own rows of sharded tables from the same
   /// file.
   LAMINA_COLD std::vector<tensor_entry> read(const std::string& path, float* const* memory) const {
     return tables_->read(path, arrays_of(memory));
@@ -120,7 +120,7 @@ class model_embedding<P, true> {
     return kept;
   }
   /// Appends those of `arrays`, which has from.of_each pointers per parameter, that belong to
-  /// divided tables.
+  /// sharded tables.
   LAMINA_COLD void append_to(std::vector<embedding_array>& to, const stored_arrays& from,
                              float* const* arrays) const {
     for (int i = 0; i < counts_of<P>.parameters; ++i)

@@ -27,7 +27,7 @@ struct row_fetcher {
   void fetch(sharded_embedding::purpose) {}
 };
 
-/// Collects the ids that are fed and fetches the rows of divided tables that they select. All
+/// Collects the ids that are fed and fetches the rows of sharded tables that they select. All
 /// processes must call fetch() the same number of times and in the same order, because it
 /// communicates; the ids may differ.
 template <program_type P>

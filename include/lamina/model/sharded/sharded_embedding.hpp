@@ -38,14 +38,14 @@ struct looked_up_ids {
   std::int64_t padding;
 };
 
-/// An array in the layout of a divided table: the table itself or one of its accumulators.
+/// An array in the layout of a sharded table: the table itself or one of its accumulators.
 struct embedding_array {
   int table;
   std::string name;  // the name of the array in files
   float* memory;
 };
 
-/// The accumulators of an optimizer for divided tables. A process has only the accumulators for its
+/// The accumulators of an optimizer for sharded tables. A process has only the accumulators for its
 /// own rows.
 class embedding_states {
  public:
@@ -89,7 +89,7 @@ class sharded_embedding {
                            const part_weights& weights) = 0;
   virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
                            const part_weights& weights) = 0;
-  /// Returns the sum of squares of a table's joined gradients over all processes; `mine` is the sum
+  /// Returns the sum of squares of a table's summed gradients over all processes; `mine` is the sum
   /// over the own rows.
   virtual double all_reduce_sum(int table, double mine) = 0;
   /// Makes `count` accumulators per table, with all elements of accumulator s set to initial[s].

@@ -87,7 +87,7 @@ inline void lower_cut_into_array(onnx_operator& op) {
   for (std::int64_t i = 0; i < n; ++i)
     array.values.push_back(op.node("Gather", {op.in("X"), op.whole(i)}, {{"axis", axis}}));
 }
-inline void lower_join_array(onnx_operator& op) {
+inline void lower_concat_array(onnx_operator& op) {
   std::vector<std::string> values = array_of(op, op.name("X"), false).values;
   std::string any;
   for (const std::string& v : values)
@@ -105,7 +105,7 @@ inline void add_control_array(onnx_operators& to) {
   to.add("read_from_array", lower_read_from_array);
   to.add("lod_array_length", lower_array_length);
   to.add("tensor_to_tensor_array", lower_cut_into_array);
-  to.add("tensor_array_to_tensor", lower_join_array);
+  to.add("tensor_array_to_tensor", lower_concat_array);
 }
 
 // A while becomes a Loop whose carried values are the outer variables that its block writes. A

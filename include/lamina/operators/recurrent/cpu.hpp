@@ -16,6 +16,7 @@
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
@@ -24,44 +25,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Divides scratch memory into pieces. If the constructor gets null, the object only counts how
-/// much memory the pieces need.
-class scratch_pieces {
- public:
-  explicit scratch_pieces(float* memory) : memory_(memory) {}
-
-  /// Returns the next piece of memory, for `numbers` elements, aligned to 64 bytes; null if the
-  /// object only counts.
-  template <class Real = float>
-  Real* take(std::ptrdiff_t numbers) {
-    float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ +=
-        (in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats * alignment_floats;
-    return numbers_at<Real>(piece);
-  }
-  /// Returns a piece of memory for a matrix with padded rows.
-  template <class Real = float>
-  Real* take(int rows, int columns) {
-    return take<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns));
-  }
-  int* take_integers(std::ptrdiff_t n) {
-    static_assert(sizeof(int) == sizeof(float));
-    return reinterpret_cast<int*>(take(n));
-  }
-  std::ptrdiff_t used() const { return used_; }
-
- private:
-  float* memory_;
-  std::ptrdiff_t used_ = 0;
-};
-
-/// Returns the number of floats of scratch memory that a kernel needs. The constructor `Pieces(c,
-/// scratch_pieces&)` must take all pieces that the kernel uses.
-template <class Pieces>
+/// Returns the number of floats of scratch memory that a kernel needs. The constructor `Arrays(c,
+/// scratch_arena&)` must take all arrays that the kernel uses.
+template <class Arrays>
 std::ptrdiff_t scratch_floats(const call_context& c) {
-  scratch_pieces pieces(nullptr);
-  const Pieces m(c, pieces);
-  return pieces.used();
+  scratch_arena arena(nullptr);
+  const Arrays m(c, arena);
+  return arena.used();
 }
 
 /// Ranks sequences by length: rank 0 is the longest. Also finds the first row of each step in
@@ -69,11 +39,11 @@ std::ptrdiff_t scratch_floats(const call_context& c) {
 /// then the rows of step 1, and so on.
 class step_schedule {
  public:
-  /// Takes memory from `pieces`. If `pieces` only counts memory, the schedule stays empty.
-  step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
+  /// Takes memory from `arena`. If `arena` only counts memory, the schedule stays empty.
+  step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_arena& arena)
       : all_(c.sequences(rows)), reverse_(reverse) {
-    order_ = pieces.take_integers(all_.count);
-    start_ = pieces.take_integers(static_cast<std::ptrdiff_t>(rows.rows) + 1);
+    order_ = arena.take_integers(all_.count);
+    start_ = arena.take_integers(static_cast<std::ptrdiff_t>(rows.rows) + 1);
     if (order_ == nullptr) return;
     for (int i = 0; i < all_.count; ++i) order_[i] = i;
     std::sort(order_, order_ + all_.count, [this](int a, int b) {
@@ -136,12 +106,12 @@ struct basic_step_product {
   Real *panels, *scratch;
 
   /// Reserves memory for the panels and for products of `fewest` to `rows` rows.
-  basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
-      : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
+  basic_step_product(int rows, int depth_of, int width_of, scratch_arena& arena, int fewest = 1)
+      : depth(depth_of), width(width_of), panels(arena.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
     for (int n = fewest; n <= rows; ++n)
       most = (std::max)(most, gemm_scratch_floats<Real>(n, depth, width));
-    scratch = pieces.take<Real>(most);
+    scratch = arena.take<Real>(most);
   }
   /// Packs a weight [depth, width] into `panels`. run() multiplies by this weight until the next
   /// call of take().

@@ -13,11 +13,11 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Returns the linear interpolation (1 - part) * a + part * b. If `part` is 0 or a equals b,
-/// returns a, because the formula would give NaN if a or b is infinite.
+/// Returns the linear interpolation (1 - fraction) * a + fraction * b. If `fraction` is 0 or a
+/// equals b, returns a, because the formula would give NaN if a or b is infinite.
 template <class Real>
-LAMINA_INLINE Real between(Real a, Real b, float part) {
-  return part == 0 || a == b ? a : (1 - part) * a + part * b;
+LAMINA_INLINE Real between(Real a, Real b, float fraction) {
+  return fraction == 0 || a == b ? a : (1 - fraction) * a + fraction * b;
 }
 
 /// Resizes images. The columns of the image between which a column of the result lies are computed
@@ -25,8 +25,8 @@ LAMINA_INLINE Real between(Real a, Real b, float part) {
 template <bool Nearest, class Real>
 class resize_kernel {
  public:
-  /// Returns the number of scratch floats for low, high and part, which have one number per column
-  /// each.
+  /// Returns the number of scratch floats for low, high and fraction, which have one number per
+  /// column each.
   static std::ptrdiff_t floats(const operand& large) { return 3 * padded(large.dims[3]); }
 
   /// `size` is the input OutSize; the gradient operator has no such input.
@@ -40,20 +40,20 @@ class resize_kernel {
         mode_(c.integer(4)) {
     if (size && (integer_in(size, 0, 0) != out_height_ || integer_in(size, 0, 1) != out_width_))
       fail(c, {"expected the OutSize ", out_height_, ", ", out_width_, ", found another"});
-    part_ = c.scratch();
-    low_ = reinterpret_cast<int*>(part_ + padded(out_width_));
+    fraction_ = c.scratch();
+    low_ = reinterpret_cast<int*>(fraction_ + padded(out_width_));
     high_ = low_ + padded(out_width_);
     for (int k = 0; k < out_width_; ++k) {
       const interpolation_position p =
           position_between(k, width_, out_width_, Nearest, align_, mode_);
       low_[k] = p.low;
       high_[k] = p.high;
-      part_[k] = p.part;
+      fraction_[k] = p.fraction;
     }
   }
 
   void run(const operand& x, const operand& y) const {
-    for_each_row(x.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float part,
+    for_each_row(x.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float fraction,
                              std::ptrdiff_t at) {
       const Real *const u = x.row<const Real>(r) + upper, *const l = x.row<const Real>(r) + lower;
       Real* const to = y.row<Real>(r) + at;
@@ -61,16 +61,16 @@ class resize_kernel {
         if constexpr (Nearest) {
           to[k] = u[low_[k]];
         } else {
-          const Real above = between(u[low_[k]], u[high_[k]], part_[k]);
-          const Real below = between(l[low_[k]], l[high_[k]], part_[k]);
-          to[k] = between(above, below, part);
+          const Real above = between(u[low_[k]], u[high_[k]], fraction_[k]);
+          const Real below = between(l[low_[k]], l[high_[k]], fraction_[k]);
+          to[k] = between(above, below, fraction);
         }
       }
     });
   }
   void run_gradient(const operand& d, const operand& dx) const {
     clear(dx);
-    for_each_row(d.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float part,
+    for_each_row(d.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float fraction,
                              std::ptrdiff_t at) {
       Real *const u = dx.row<Real>(r) + upper, *const l = dx.row<Real>(r) + lower;
       const Real* const from = d.row<const Real>(r) + at;
@@ -79,8 +79,8 @@ class resize_kernel {
           u[low_[k]] += from[k];
         } else {
           // A term with the weight 0 is skipped, because 0 times an infinite gradient is NaN.
-          spread(u, k, (1 - part) * from[k]);
-          if (part != 0) spread(l, k, part * from[k]);
+          spread(u, k, (1 - fraction) * from[k]);
+          if (fraction != 0) spread(l, k, fraction * from[k]);
         }
       }
     });
@@ -97,7 +97,7 @@ class resize_kernel {
           const interpolation_position p =
               position_between(k, height_, out_height_, Nearest, align_, mode_);
           const std::ptrdiff_t image = static_cast<std::ptrdiff_t>(c) * height_;
-          f(r, (image + p.low) * width_, (image + p.high) * width_, p.part,
+          f(r, (image + p.low) * width_, (image + p.high) * width_, p.fraction,
             (static_cast<std::ptrdiff_t>(c) * out_height_ + k) * out_width_);
         }
   }
@@ -105,14 +105,14 @@ class resize_kernel {
   /// Adds the gradient d of column k of the result to the two columns of the image from which it
   /// was interpolated.
   void spread(Real* row, int k, Real d) const {
-    row[low_[k]] += (1 - part_[k]) * d;
-    if (part_[k] != 0) row[high_[k]] += part_[k] * d;
+    row[low_[k]] += (1 - fraction_[k]) * d;
+    if (fraction_[k] != 0) row[high_[k]] += fraction_[k] * d;
   }
 
   int height_, width_, out_height_, out_width_, channels_;
   bool align_;
   int mode_;
-  float* part_;
+  float* fraction_;
   int *low_, *high_;
 };
 

@@ -37,15 +37,15 @@ struct interpolated_side {
     return begin;
   }
   /// Returns the weight of element h of the source in an element of the result at position p.
-  static LAMINA_INLINE LAMINA_FN float share(const interpolation_position& p, int h) {
-    return (p.low == h ? 1 - p.part : 0.0f) + (p.high == h ? p.part : 0.0f);
+  static LAMINA_INLINE LAMINA_FN float weight(const interpolation_position& p, int h) {
+    return (p.low == h ? 1 - p.fraction : 0.0f) + (p.high == h ? p.fraction : 0.0f);
   }
 };
 
-/// Returns the linear interpolation (1 - part) * a + part * b, as on the CPU. If `part` is 0 or a
-/// equals b, returns a, because the formula would give NaN if a or b is infinite.
-LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
-  return part == 0 || a == b ? a : (1 - part) * a + part * b;
+/// Returns the linear interpolation (1 - fraction) * a + fraction * b, as on the CPU. If `fraction`
+/// is 0 or a equals b, returns a, because the formula would give NaN if a or b is infinite.
+LAMINA_INLINE LAMINA_FN float between(float a, float b, float fraction) {
+  return fraction == 0 || a == b ? a : (1 - fraction) * a + fraction * b;
 }
 
 /// `x` is the source or its gradient, `y` the result or its gradient.
@@ -70,9 +70,9 @@ struct resize_kernel : resize_call<Nearest> {
     const interpolation_position v = rows.at(e.y), h = columns.at(e.x);
     const float* const image = from.row(e.row) + e.channel * rows.in * columns.in;
     const float *const u = image + v.low * columns.in, *const l = image + v.high * columns.in;
-    const float above = between(u[h.low], u[h.high], h.part);
-    const float below = between(l[h.low], l[h.high], h.part);
-    to.row(e.row)[e.at] = Nearest ? u[h.low] : between(above, below, v.part);
+    const float above = between(u[h.low], u[h.high], h.fraction);
+    const float below = between(l[h.low], l[h.high], h.fraction);
+    to.row(e.row)[e.at] = Nearest ? u[h.low] : between(above, below, v.fraction);
   }
 };
 /// Each source element adds up the weighted gradients of all result elements that read it. A weight
@@ -94,16 +94,16 @@ struct resize_grad_kernel : resize_call<Nearest> {
     for (int row = rows.first_from(e.y - 1); row < rows.out; ++row) {
       const interpolation_position v = rows.at(row);
       if (v.low > e.y) break;
-      const float share = interpolated_side::share(v, e.y);
-      if (share == 0) continue;
+      const float row_weight = interpolated_side::weight(v, e.y);
+      if (row_weight == 0) continue;
       float of_row = 0;
       for (int column = first; column < columns.out; ++column) {
         const interpolation_position h = columns.at(column);
         if (h.low > e.x) break;
-        if (const float part = interpolated_side::share(h, e.x); part != 0)
-          of_row += part * image[row * columns.out + column];
+        if (const float weight = interpolated_side::weight(h, e.x); weight != 0)
+          of_row += weight * image[row * columns.out + column];
       }
-      sum += share * of_row;
+      sum += row_weight * of_row;
     }
     dx.row(e.row)[e.at] = sum;
   }

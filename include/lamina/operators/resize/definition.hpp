@@ -44,10 +44,10 @@ struct nearest_interp : interpolation {
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The position of an element of the result along one dimension of the source: the element is (1 -
-/// part) times element `low` plus `part` times element `high`.
+/// fraction) times element `low` plus `fraction` times element `high`.
 struct interpolation_position {
   int low, high;
-  float part;
+  float fraction;
 };
 /// Returns the position of element k of the result in the source. `in` and `out` are the extents of
 /// source and result. All engines share this function, because a different rounding would select a

@@ -17,8 +17,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 /// Calls f(position in Out, position in X, weight) for each element of X that contributes to an
 /// element of Out. Skips elements with the weight 0, because 0 times infinity is NaN.
 template <class Real, class F>
-void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to,
-                   F f) {
+void for_each_neighbour(const call_context<Real>& ctx, const tensor_shape& from,
+                        const tensor_shape& to, F f) {
   if (ctx.has("OutSize")) {
     const auto size = ctx.integers("OutSize");
     for (std::size_t d = 0; d < 2; ++d)
@@ -41,8 +41,8 @@ void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, cons
           for (const bool right : {false, true}) {
             const std::size_t row = static_cast<std::size_t>(below ? v.high : v.low);
             const std::size_t column = static_cast<std::size_t>(right ? h.high : h.low);
-            const Real weight = static_cast<Real>(below ? v.part : 1 - v.part) *
-                                static_cast<Real>(right ? h.part : 1 - h.part);
+            const Real weight = static_cast<Real>(below ? v.fraction : 1 - v.fraction) *
+                                static_cast<Real>(right ? h.fraction : 1 - h.fraction);
             if (weight != 0) f(at, (c * from[2] + row) * from[3] + column, weight);
           }
       }
@@ -52,18 +52,18 @@ template <class Real>
 void interpolate_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
-  for_each_part(ctx, shape_of(x), shape_of(y), [&](std::size_t to, std::size_t from, Real weight) {
-    y.flat(to) += weight * x.flat(from);
-  });
+  for_each_neighbour(
+      ctx, shape_of(x), shape_of(y),
+      [&](std::size_t to, std::size_t from, Real weight) { y.flat(to) += weight * x.flat(from); });
   ctx.give("Out", std::move(y));
 }
 template <class Real>
 void interpolate_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(ctx.real("X")));
-  for_each_part(ctx, shape_of(dx), shape_of(d), [&](std::size_t to, std::size_t from, Real weight) {
-    dx.flat(from) += weight * d.flat(to);
-  });
+  for_each_neighbour(
+      ctx, shape_of(dx), shape_of(d),
+      [&](std::size_t to, std::size_t from, Real weight) { dx.flat(from) += weight * d.flat(to); });
   ctx.give("X@GRAD", std::move(dx));
 }
 

@@ -356,7 +356,7 @@ inline void raise_center_crop_pad(onnx_import_node& n) {
   n.out(n.pad(x, before, after, 0));
 }
 
-inline void add_shape_join(onnx_operators& to) {
+inline void add_shape_concat(onnx_operators& to) {
   to.add_node("Concat", raise_concat);
   to.add_node("Split", raise_split);
   to.add_node("Slice", raise_slice);

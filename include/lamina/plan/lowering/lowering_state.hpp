@@ -37,8 +37,8 @@ struct pooled_chain {
 };
 
 /// The gradient of a weight that is a sum over the iterations of a loop: the variable `sum`, and
-/// the arrays that store the rows of both operands (plan/lowering/collected_products.hpp).
-struct collected_sum {
+/// the arrays that store the rows of both operands (plan/lowering/deferred_products.hpp).
+struct deferred_sum {
   int sum, xs, ds;
 };
 
@@ -70,7 +70,7 @@ struct lowering_state {
   constexpr_vector<sequence_window> windows;
   early_factor early{-1, -1};
   constexpr_vector<pooled_chain> chains;
-  constexpr_vector<collected_sum> collected_sums;
+  constexpr_vector<deferred_sum> deferred_sums;
   constexpr_vector<made_numbers> numbers;
   const operator_schema* with_defaults = nullptr;  // the schema of the latest update whose
                                                    // attributes are all defaults ...

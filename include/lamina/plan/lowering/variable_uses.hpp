@@ -18,11 +18,11 @@ struct variable_uses {
   bool changed[capacity];  // several operators write it
   bool escapes[capacity];  // operators outside its block use it
   int summed[capacity];    // the sum, if the only use is an addition to a sum over iterations;
-                           // otherwise -1: no use, -2: another use, or `collected`
+                           // otherwise -1: no use, -2: another use, or `deferred`
 
   /// A value of `summed`: the variable is not computed, because a product over many iterations
-  /// computes the sum (plan/lowering/collected_products.hpp).
-  static constexpr int collected = -3;
+  /// computes the sum (plan/lowering/deferred_products.hpp).
+  static constexpr int deferred = -3;
 };
 
 namespace lowering {

@@ -176,14 +176,15 @@ std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
     entries.push_back(tensor_entry::letters("@finished@", facts.at.finished));
   }
   if (facts.at.readers >= 0) number("@readers@", static_cast<std::uint64_t>(facts.at.readers));
-  if (!facts.at.shares.empty()) {
-    static_assert(sizeof(share_position) == 16);
-    const std::size_t bytes = facts.at.shares.size() * sizeof(share_position);
+  if (!facts.at.shards.empty()) {
+    static_assert(sizeof(shard_position) == 16);
+    // "@shares@" is the name of the shards in all checkpoints, also in those of earlier versions.
+    const std::size_t bytes = facts.at.shards.size() * sizeof(shard_position);
     entries.push_back({"@shares@",
                        dtype::int64,
-                       {facts.at.shares.size(), 2},
+                       {facts.at.shards.size(), 2},
                        raw_bytes(std::string_view(
-                           reinterpret_cast<const char*>(facts.at.shares.data()), bytes))});
+                           reinterpret_cast<const char*>(facts.at.shards.data()), bytes))});
   }
   if (facts.rate_factor != 1)
     number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
@@ -250,10 +251,10 @@ void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::stri
     if (e.name == "@tasks@") facts.at.tasks = e.as_number();
     if (e.name == "@finished@") facts.at.finished = e.bytes.view();
     if (e.name == "@readers@") facts.at.readers = static_cast<int>(e.as_number());
-    if (e.name == "@shares@" && e.bytes.size() % sizeof(share_position) == 0) {
-      facts.at.shares.resize(e.bytes.size() / sizeof(share_position));
-      if (!facts.at.shares.empty())
-        std::memcpy(facts.at.shares.data(), e.bytes.data(), e.bytes.size());
+    if (e.name == "@shares@" && e.bytes.size() % sizeof(shard_position) == 0) {
+      facts.at.shards.resize(e.bytes.size() / sizeof(shard_position));
+      if (!facts.at.shards.empty())
+        std::memcpy(facts.at.shards.data(), e.bytes.data(), e.bytes.size());
     }
     if (e.name == "@learning_rate_factor@")
       factor = std::bit_cast<float>(static_cast<std::uint32_t>(e.as_number()));

@@ -17,15 +17,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// How much of a pass one process has read, if each process reads its share.
-struct share_position {
+/// How much of a pass one process has read, if each process reads its shard.
+struct shard_position {
   std::int64_t samples = 0;
   std::uint64_t checksum = 0;
 };
 
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
 /// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
-/// and this checksum; if each process reads its share, each share must match `shares`, in the order
+/// and this checksum; if each process reads its shard, each shard must match `shards`, in the order
 /// of the ranks. With shared_tasks, a resumed run reads the unfinished chunks instead.
 struct training_position {
   int pass = 0;
@@ -34,8 +34,8 @@ struct training_position {
   std::uint64_t checksum = 0;            // 0: not computed
   std::string finished{};                // result of shared_tasks::finished(); empty: no tasks
   std::uint64_t tasks = 0;               // shared_tasks::checksum()
-  std::vector<share_position> shares{};  // empty: all processes read the same, or it is not known
-  int readers = -1;  // the processes that read shares; 0: all read the same; -1: not known
+  std::vector<shard_position> shards{};  // empty: all processes read the same, or it is not known
+  int readers = -1;  // the processes that read shards; 0: all read the same; -1: not known
 };
 
 /// Counts the part of a pass that a run has read: mini-batches, samples, and a running checksum.
@@ -54,18 +54,18 @@ class samples_of_pass {
   /// Continues from a position without having read the samples before it.
   LAMINA_API LAMINA_COLD void go_on(const training_position& at);
   /// Throws lamina::error unless the stopped run had read the same samples. `readers` are the
-  /// processes that each read a share, null if there are none: all of them must call it, and all
+  /// processes that each read a shard, null if there are none: all of them must call it, and all
   /// throw the same error, which names the first rank that has read other samples. `alone`: the
   /// training is asynchronous, so the other processes are not compared.
   LAMINA_API LAMINA_COLD void require(const training_position& stopped, const std::string& place,
                                       world* readers = nullptr, bool alone = false) const;
-  /// Adds to a position how much each of the processes `readers` has read of its share; null: all
+  /// Adds to a position how much each of the processes `readers` has read of its shard; null: all
   /// read the same samples. All of them must call it.
-  LAMINA_API LAMINA_COLD void add_shares(training_position& at, world* readers) const;
+  LAMINA_API LAMINA_COLD void add_shards(training_position& at, world* readers) const;
 
  private:
-  LAMINA_API LAMINA_COLD std::vector<share_position> shares(world& all) const;
-  LAMINA_API LAMINA_COLD void require_shares(const training_position& stopped,
+  LAMINA_API LAMINA_COLD std::vector<shard_position> shards(world& all) const;
+  LAMINA_API LAMINA_COLD void require_shards(const training_position& stopped,
                                              const std::string& place, world& all) const;
   std::int64_t batches_ = 0, samples_ = 0;
   std::uint64_t sum_ = 0;
@@ -74,23 +74,23 @@ class samples_of_pass {
 namespace detail {
 
 /// Throws lamina::error if a position in the middle of a pass was reached by a different number of
-/// processes that each read a share. `processes`: the number that read shares now; 0: all read the
+/// processes that each read a shard. `processes`: the number that read shards now; 0: all read the
 /// same samples.
-LAMINA_API_COLD void require_same_shares(const training_position& at, const std::string& place,
+LAMINA_API_COLD void require_same_shards(const training_position& at, const std::string& place,
                                          int processes);
 
 }  // namespace detail
 
 #if LAMINA_DEFINES
 
-void detail::require_same_shares(const training_position& at, const std::string& place,
+void detail::require_same_shards(const training_position& at, const std::string& place,
                                  int processes) {
   if (at.batch == 0 || at.readers < 0 || at.readers == processes) return;
   const auto name = [](int readers) {
     if (readers == 0) return std::string("processes that all read the same");
     return std::string(text() << readers
-                              << (readers == 1 ? " process that reads its share"
-                                               : " processes that read their shares"));
+                              << (readers == 1 ? " process that reads its shard"
+                                               : " processes that read their shards"));
   };
   throw error(text() << "lamina: train: the checkpoint in " << place
                      << " was made after mini-batch " << at.batch << " of pass " << at.pass
@@ -103,9 +103,9 @@ void samples_of_pass::add(int rows, checksum sum) {
   ++batches_;
   samples_ += rows;
   const std::uint64_t both[2] = {sum_, sum.value()};
-  checksum joined;
-  joined.add(both, sizeof both);
-  sum_ = joined.value();
+  checksum combined;
+  combined.add(both, sizeof both);
+  sum_ = combined.value();
 }
 
 void samples_of_pass::go_on(const training_position& at) {
@@ -114,22 +114,22 @@ void samples_of_pass::go_on(const training_position& at) {
   sum_ = at.checksum;
 }
 
-std::vector<share_position> samples_of_pass::shares(world& all) const {
-  const share_position mine{samples_, sum_};
-  std::vector<share_position> found(static_cast<std::size_t>(all.trainers()));
+std::vector<shard_position> samples_of_pass::shards(world& all) const {
+  const shard_position mine{samples_, sum_};
+  std::vector<shard_position> found(static_cast<std::size_t>(all.trainers()));
   all.gather_trainers(&mine, sizeof mine, found.data());
   return found;
 }
 
-void samples_of_pass::require_shares(const training_position& stopped, const std::string& place,
+void samples_of_pass::require_shards(const training_position& stopped, const std::string& place,
                                      world& all) const {
-  // An older checkpoint has only the share of rank 0.
-  const std::vector<share_position> expected =
-      !stopped.shares.empty() ? stopped.shares
-                              : std::vector<share_position>{{stopped.samples, stopped.checksum}};
-  const std::vector<share_position> found = shares(all);
+  // An older checkpoint has only the shard of rank 0.
+  const std::vector<shard_position> expected =
+      !stopped.shards.empty() ? stopped.shards
+                              : std::vector<shard_position>{{stopped.samples, stopped.checksum}};
+  const std::vector<shard_position> found = shards(all);
   for (std::size_t r = 0; r < expected.size() && r < found.size(); ++r) {
-    const share_position &then = expected[r], &now = found[r];
+    const shard_position &then = expected[r], &now = found[r];
     const bool same_count = then.samples < 0 || now.samples == then.samples;
     if (same_count && (then.checksum == 0 || now.checksum == then.checksum)) continue;
     text t;
@@ -151,16 +151,16 @@ void samples_of_pass::require_shares(const training_position& stopped, const std
   }
 }
 
-void samples_of_pass::add_shares(training_position& at, world* readers) const {
-  if (readers != nullptr) at.shares = shares(*readers);
-  at.readers = static_cast<int>(at.shares.size());
+void samples_of_pass::add_shards(training_position& at, world* readers) const {
+  if (readers != nullptr) at.shards = shards(*readers);
+  at.readers = static_cast<int>(at.shards.size());
 }
 
 void samples_of_pass::require(const training_position& stopped, const std::string& place,
                               world* readers, bool alone) const {
   if (!alone)
-    detail::require_same_shares(stopped, place, readers != nullptr ? readers->trainers() : 0);
-  if (readers != nullptr) return require_shares(stopped, place, *readers);
+    detail::require_same_shards(stopped, place, readers != nullptr ? readers->trainers() : 0);
+  if (readers != nullptr) return require_shards(stopped, place, *readers);
   const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
     throw error(text() << "lamina: train: the checkpoint in " << place
                        << " was made after mini-batch " << stopped.batch << " of pass "

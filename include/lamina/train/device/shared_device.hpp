@@ -154,7 +154,7 @@ class shared_device {
 
   std::unique_ptr<parameter_sync> sync_;
   std::unique_ptr<device_sums> sums_;
-  std::vector<part_facts<P>> facts_, rows_;  // by rank; rows_ has shares of rows as weights
+  std::vector<part_facts<P>> facts_, rows_;  // by rank; rows_ has fractions of rows as weights
   bool reads_shard_;
   engine::aligned_buffer own_[bound(at_least_one(moving_statistics<P>::count))],
       mean_[bound(at_least_one(moving_statistics<P>::count))];

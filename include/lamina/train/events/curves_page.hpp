@@ -65,7 +65,7 @@ class curves_page {
       ++count;
     }
     /// Maps v between low and high to a number from 0 to 1; 0.5 if all values are equal.
-    double share(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
+    double fraction(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
   };
 
   int passes() const {
@@ -95,9 +95,11 @@ class curves_page {
       y.add(learning_curves::value(p, names_, i));
       x.add(p.pass);
     }
-    const auto across = [&](double pass) { return left + x.share(pass) * (width - left - right); };
+    const auto across = [&](double pass) {
+      return left + x.fraction(pass) * (width - left - right);
+    };
     const auto down = [&](double v) {
-      return height - bottom - y.share(v) * (height - top - bottom);
+      return height - bottom - y.fraction(v) * (height - top - bottom);
     };
     s << "<h2>" << escaped(names_[i]) << "</h2>\n";
     s.print("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g", width)

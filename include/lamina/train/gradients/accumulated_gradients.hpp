@@ -25,9 +25,9 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// processes of a distributed training exchange gradients once per update, and the order of the
 /// sums does not depend on their number:
 ///
-///   sum[p] = earlier * sum[p] + share * weight[p] * gradient[p]   (each mini-batch)
+///   sum[p] = earlier * sum[p] + fraction * weight[p] * gradient[p]   (each mini-batch)
 ///
-/// where `share` is the fraction of the mini-batch in all rows so far, and `earlier` the rest.
+/// where `fraction` is the part of the mini-batch in all rows so far, and `earlier` the rest.
 template <program_type P, class Training, class Machine>
 class accumulated_gradients {
   using real = real_of<P>;
@@ -115,9 +115,9 @@ class accumulated_gradients {
   }
 
  private:
-  void add_weighted(worker_pool& pool, const parts_of_process& parts, real earlier, real share) {
+  void add_weighted(worker_pool& pool, const parts_of_process& parts, real earlier, real fraction) {
     const auto weight = [&](std::size_t p) {
-      return share == 0 ? real(0) : share * parts.facts[p].weight;
+      return fraction == 0 ? real(0) : fraction * parts.facts[p].weight;
     };
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t), p = parts.first + k;

@@ -67,11 +67,11 @@ struct cost_rows {
   template <class Machine>
   static void divide(Machine& machine, const batch_view<P>& part, const batch_view<P>& whole) {
     if constexpr (rule.mixes && !is_sum && !is_quotient) {
-      const double share = static_cast<double>(part.size()) / whole.size();
+      const double fraction = static_cast<double>(part.size()) / whole.size();
       for (int d = batch::domain + 1; d < counts_of<P>.domains; ++d)
         if (plan<Training>::fed.of[d] && part.rows.count[d] > 0)
           machine.constants()[inverse_rows(d)] =
-              static_cast<real_of<P>>(1.0 / (share * whole.rows.count[d]));
+              static_cast<real_of<P>>(1.0 / (fraction * whole.rows.count[d]));
     }
   }
 };

@@ -18,13 +18,13 @@
 #include <lamina/model/evaluation/activation_view.hpp>
 #include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_batch_sums.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/gradients/accumulated_gradients.hpp>
 #include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/gradients/joint_parts.hpp>
 #include <lamina/train/gradients/part_facts.hpp>
+#include <lamina/train/gradients/parts_reduction.hpp>
 #include <lamina/train/gradients/tree_sum.hpp>
 #include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/trainer_errors.hpp>
@@ -64,15 +64,15 @@ class gradient_parts {
     facts_.resize(machines_.size());
   }
   /// Extends the sum to the parts of all processes of a distributed training. With `follows`, the
-  /// processes sum complete gradients while the machines compute others. With `shares`, run() gets
-  /// this process's share of each mini-batch.
-  LAMINA_COLD void sync_by(parameter_sync* sync, bool follows, bool shares) {
+  /// processes sum complete gradients while the machines compute others. With `shards`, run() gets
+  /// this process's shard of each mini-batch.
+  LAMINA_COLD void sync_by(parameter_sync* sync, bool follows, bool shards) {
     sync_ = sync;
-    shares_ = shares;
+    shards_ = shards;
     first_part_ = machines_.size() * static_cast<std::size_t>(sync->rank());
     facts_.resize(machines_.size() * static_cast<std::size_t>(sync->ranks()));
-    // The weights of other processes' shares are not known before they have run.
-    if (!follows || shares || !knows_weights) return;
+    // The weights of other processes' shards are not known before they have run.
+    if (!follows || shards || !knows_weights) return;
     known_.resize(facts_.size());
     for (std::size_t t = 0; t < machines_.size(); ++t)
       machines_[t]->follow(
@@ -92,7 +92,7 @@ class gradient_parts {
       std::vector<std::size_t> counts;
       for (int g = 0; g < schedule::groups; ++g) {
         const auto& e = schedule::table.entries[g];
-        const std::size_t n = engine::cpu::joint_numbers_of(
+        const std::size_t n = engine::cpu::batch_sum_count_of(
             schedule::program, e.group, schedule::table.info + e.first_argument);
         if (n == 0) continue;
         if (g >= gradient_order<Training>::table.groups) detail::fail_statistics_of_block();
@@ -100,10 +100,10 @@ class gradient_parts {
       }
       if (counts.empty()) return;
       if (!knows_weights) detail::fail_statistics_of_cost();
-      joint_ =
-          std::make_unique<joint_parts>(static_cast<int>(machines_.size()), all, std::move(counts));
+      all_parts_ = std::make_unique<parts_reduction>(static_cast<int>(machines_.size()), all,
+                                                     std::move(counts));
       for (std::size_t t = 0; t < machines_.size(); ++t)
-        machines_[t]->machine().memory().join_by(joint_->part(static_cast<int>(t)));
+        machines_[t]->machine().memory().reduce_by(all_parts_->part(static_cast<int>(t)));
     } else {
       static_cast<void>(all);
     }
@@ -145,11 +145,11 @@ class gradient_parts {
   /// remain in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
-    const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
+    const int parts = static_cast<int>(shards_ ? machines_.size() : facts_.size());
     if (!known_.empty() && !is_apart_) begin_step(batch);
     const auto run_part = [&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
-      const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
+      const int number = static_cast<int>(shards_ ? 0 : first_part_) + t;
       const batch_view<P> part =
           batch.part(first_of_part(batch, number, parts), first_of_part(batch, number + 1, parts));
       part_facts<P>& f = facts_[first_part_ + k];
@@ -158,23 +158,24 @@ class gradient_parts {
       f.weight = static_cast<real>(part_weight::fed(part));
       if (f.samples == 0) return;
       if constexpr (has_statistics)
-        if (joint_ != nullptr)
-          joint_->weigh(t, part_weight::is_sum && f.weight > 0 ? 1 : static_cast<double>(f.weight));
+        if (all_parts_ != nullptr)
+          all_parts_->weigh(
+              t, part_weight::is_sum && f.weight > 0 ? 1 : static_cast<double>(f.weight));
       auto& machine = machines_[k]->machine();
       f.cost = machines_[k]->run(part, whole, seed, step);
       if (part_weight::is_made) f.weight = static_cast<real>(machine.rows(part_weight::domain));
       if constexpr (part_weight::is_quotient) detail::note_quotient<P, Training>(f, machine);
     };
     if constexpr (has_statistics)
-      if (joint_ != nullptr) joint_->begin();
+      if (all_parts_ != nullptr) all_parts_->begin();
     pool.run([&](int t) {
       if constexpr (has_statistics)
-        if (joint_ != nullptr) return joint_->run(t, [&] { run_part(t); });
+        if (all_parts_ != nullptr) return all_parts_->run(t, [&] { run_part(t); });
       run_part(t);
     });
     if (sync_ != nullptr)
       sync_->gather_facts(facts_.data(), sizeof(part_facts<P>), static_cast<int>(machines_.size()),
-                          shares_ ? 0 : batch.size());
+                          shards_ ? 0 : batch.size());
     return detail::weigh_parts<P, Training>(facts_, sums_, divisor_, [this] {
       average_statistics();
       if constexpr (any_rows) reserve_rows();
@@ -348,7 +349,7 @@ class gradient_parts {
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   parameter_sync* sync_ = nullptr;
-  bool shares_ = false;  // run() gets a share of each mini-batch
+  bool shards_ = false;  // run() gets a shard of each mini-batch
   parameter_sync::update_function update_ = nullptr;
   void* trainer_ = nullptr;
   std::vector<real> known_;                       // weights by part, if sums begin early
@@ -359,7 +360,7 @@ class gradient_parts {
   double divisor_ = 0;
   quotient_sums sums_;
   accumulated_type accumulated_;
-  std::unique_ptr<joint_parts> joint_;
+  std::unique_ptr<parts_reduction> all_parts_;
   bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };
 

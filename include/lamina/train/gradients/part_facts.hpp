@@ -57,15 +57,15 @@ quotient_sums weigh_quotients(std::span<part_facts<P>> parts) {
     f.weight = 0;
     if (f.samples == 0) continue;
     if (f.rows <= 0 && (q.of_means || whole == 0)) continue;
-    const double share = q.of_means ? f.rows / sums.rows : 1;
-    f.weight = static_cast<real_of<P>>(share * f.denominator / whole);
+    const double fraction = q.of_means ? f.rows / sums.rows : 1;
+    f.weight = static_cast<real_of<P>>(fraction * f.denominator / whole);
   }
   return sums;
 }
 
 /// Converts the numbers of rows of parts, stored in `weight`, into the weights of their gradients.
-/// Calls average() while the weights are shares of rows. Returns the cost of the mini-batch; sets
-/// `divisor` to the number of rows, and `sums` to the sums of a quotient.
+/// Calls average() while the weights are fractions of rows. Returns the cost of the mini-batch;
+/// sets `divisor` to the number of rows, and `sums` to the sums of a quotient.
 template <program_type P, class Training, class Average>
 real_of<P> weigh_parts(std::type_identity_t<std::span<part_facts<P>>> parts, quotient_sums& sums,
                        double& divisor, Average&& average) {
@@ -110,7 +110,7 @@ LAMINA_COLD void weigh_in_advance(std::vector<real_of<P>>& weights, const batch_
   }
 }
 
-/// Combines the shares of a mini-batch that the processes have read: numbers the rows of `mine` as
+/// Combines the shards of a mini-batch that the processes have read: numbers the rows of `mine` as
 /// rows of the whole mini-batch, so that they draw the same random numbers as there, and sets
 /// `whole` to the numbers of all rows.
 template <program_type P>

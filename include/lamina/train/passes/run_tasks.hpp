@@ -21,7 +21,7 @@ class run_tasks {
  public:
   /// A run with serial_options has no tasks.
   explicit run_tasks(const serial_options&) {}
-  /// Throws lamina::error if there are tasks but processes do not read shares.
+  /// Throws lamina::error if there are tasks but processes do not read shards.
   LAMINA_API LAMINA_COLD explicit run_tasks(const train_options& options);
 
   bool has_any() const { return tasks_ != nullptr; }

@@ -52,9 +52,9 @@ constexpr auto weighted = lamina::program([](lamina::block& main) {
       layer::fc<1>(hidden, {.param = {.name = "v", .initializer = lamina::init::constant(1)}}));
 });
 
-constexpr auto shares = lamina::program([](lamina::block& main) {
+constexpr auto probabilities = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 1>(main);
-  return layer::sequence_softmax(x, {.name = "share"});
+  return layer::sequence_softmax(x, {.name = "probability"});
 });
 
 struct read_id {
@@ -140,11 +140,11 @@ TEST_CASE("the gradient of a weight over many rows keeps its digits") {
   }
 }
 
-TEST_CASE("the shares of a long sequence add up to 1") {
-  lamina::model model{shares};
+TEST_CASE("the probabilities of a long sequence add up to 1") {
+  lamina::model model{probabilities};
   lamina::evaluator e{model};
   constexpr int length = 20 * rows;
   e.forward(lamina::feed<"x">(
       std::vector<std::vector<float>>{std::vector<float>(static_cast<std::size_t>(length), 1.f)}));
-  check(e.activation<"share">()(length - 1, 0), 1. / length);
+  check(e.activation<"probability">()(length - 1, 0), 1. / length);
 }

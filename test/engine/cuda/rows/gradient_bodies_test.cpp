@@ -16,9 +16,9 @@ TEST_CASE("bodies of CUDA kernels compute a penalty on a gradient") {
                auto x = layer::data<"x", T, 4>(main);
                auto h = layer::leaky_relu(layer::layer_norm(layer::fc<6>(x)));
                auto y = layer::fc<1>(layer::tanh(layer::fc<5>(h)));
-               auto [slope] = layer::gradients(y, x);
-               auto norm = layer::sqrt(layer::reduce_sum<1>(layer::square(slope)));
-               return std::tuple{layer::mean(layer::square(norm - 1)), slope};
+               auto [grad] = layer::gradients(y, x);
+               auto norm = layer::sqrt(layer::reduce_sum<1>(layer::square(grad)));
+               return std::tuple{layer::mean(layer::square(norm - 1)), grad};
              },
              {.edges = laws::edge_kind::none});
 }

@@ -10,6 +10,7 @@
 
 #include <lamina/engine/cpu/conv/conv_forward.hpp>
 #include <lamina/engine/cpu/conv/grad_rows.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
@@ -56,7 +57,7 @@ class conv_backward {
     float *image, *filters, *grad;
     int *taps, *rows, *where, *steps;
   };
-  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts) const;
+  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_arena& arena) const;
 
   LAMINA_LAZY LAMINA_API void spread(int samples, const image_rows& smaller, const float* filter,
                                      std::ptrdiff_t filter_stride, const float* bias,
@@ -78,12 +79,12 @@ class conv_backward {
 
 LAMINA_LAZY_BODY std::ptrdiff_t conv_backward::scratch(int samples) const {
   if (method_ != nullptr) return method_->scratch(shape_, samples);
-  scratch_parts parts;
+  scratch_arena arena;
   if (gathers_)
-    parts.floats(turned_filter_floats()), parts.floats(turned_product().scratch(samples));
+    arena.take(turned_filter_floats()), arena.take(turned_product().scratch(samples));
   else
-    (void)lay_out(parts);
-  return parts.used();
+    (void)lay_out(arena);
+  return arena.used();
 }
 
 LAMINA_LAZY_BODY void conv_backward::run(int samples, const image_rows& smaller,
@@ -103,9 +104,9 @@ LAMINA_LAZY_BODY void conv_backward::gather(int samples, const image_rows& small
                                             const float* filter, std::ptrdiff_t filter_stride,
                                             const float* bias, const image_rows& large,
                                             float* scratch, const image_epilogue& done) const {
-  scratch_parts parts(scratch);
+  scratch_arena arena(scratch);
   const int taps = shape_.taps();
-  float* const turned = parts.floats(turned_filter_floats());
+  float* const turned = arena.take(turned_filter_floats());
   const std::ptrdiff_t depth = static_cast<std::ptrdiff_t>(shape_.small_channels) * taps;
   for (int g = 0; g < shape_.groups; ++g)
     for (int o = 0; o < shape_.small_channels; ++o) {
@@ -116,21 +117,21 @@ LAMINA_LAZY_BODY void conv_backward::gather(int samples, const image_rows& small
       }
     }
   const conv_forward product = turned_product();
-  product.run(samples, smaller, turned, depth, bias, large, parts.floats(product.scratch(samples)),
+  product.run(samples, smaller, turned, depth, bias, large, arena.take(product.scratch(samples)),
               done);
 }
 
-LAMINA_LAZY_BODY conv_backward::addresses conv_backward::lay_out(scratch_parts& parts) const {
+LAMINA_LAZY_BODY conv_backward::addresses conv_backward::lay_out(scratch_arena& arena) const {
   const conv_shape& s = shape_;
   const int depth = s.large_channels * s.taps();
   addresses p;
-  p.image = parts.floats(forward_.seen().floats());
-  p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
-  p.grad = parts.floats(rows_.floats());
-  p.taps = parts.integers(depth);
-  p.rows = parts.integers(rows_.row_count());
-  p.where = parts.integers(rows_.vectors());
-  p.steps = parts.integers(s.small_channels);
+  p.image = arena.take(forward_.seen().floats());
+  p.filters = arena.take(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
+  p.grad = arena.take(rows_.floats());
+  p.taps = arena.take_integers(depth);
+  p.rows = arena.take_integers(rows_.row_count());
+  p.where = arena.take_integers(rows_.vectors());
+  p.steps = arena.take_integers(s.small_channels);
   return p;
 }
 
@@ -138,8 +139,8 @@ LAMINA_LAZY_BODY void conv_backward::spread(int samples, const image_rows& small
                                             const float* filter, std::ptrdiff_t filter_stride,
                                             const float* bias, const image_rows& large,
                                             float* scratch, const image_epilogue& done) const {
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena);
   const conv_shape& s = shape_;
   const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
   // There is a line for each tap and channel. Lines are ordered by tap, then by channel, so that

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <lamina/engine/cpu/conv/grad_rows.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 #include <lamina/engine/cpu/vector/lane_sums.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -120,7 +121,7 @@ class conv_filter_gradient {
     float *image, *grad;
     int *taps, *rows, *at;
   };
-  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts, int samples) const;
+  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_arena& arena, int samples) const;
   /// The number of samples over which a tile sums before it stores its sums. More samples mean less
   /// overhead for storing, as long as the data that a tile reads stay in the first-level cache.
   LAMINA_LAZY LAMINA_API int samples_together(int samples) const;
@@ -137,9 +138,9 @@ class conv_filter_gradient {
 
 LAMINA_LAZY_BODY std::ptrdiff_t conv_filter_gradient::scratch(int samples) const {
   if (method_ != nullptr) return method_->scratch(shape_, samples);
-  scratch_parts parts;
-  (void)lay_out(parts, samples);
-  return parts.used();
+  scratch_arena arena;
+  (void)lay_out(arena, samples);
+  return arena.used();
 }
 
 LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& large,
@@ -148,8 +149,8 @@ LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& l
                                                 float* scratch) const {
   if (method_ != nullptr)
     return method_->run(shape_, samples, large, grad, filter, filter_stride, scratch);
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts, samples);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena, samples);
   const conv_shape& s = shape_;
   const spread_image& seen = forward_.seen();
   forward_.fill_taps(p.taps);
@@ -186,15 +187,15 @@ LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& l
   }
 }
 
-LAMINA_LAZY_BODY conv_filter_gradient::addresses conv_filter_gradient::lay_out(scratch_parts& parts,
+LAMINA_LAZY_BODY conv_filter_gradient::addresses conv_filter_gradient::lay_out(scratch_arena& arena,
                                                                                int samples) const {
   const std::ptrdiff_t together = samples_together(samples);
   addresses p;
-  p.image = parts.floats(together * forward_.seen().floats());
-  p.grad = parts.floats(together * rows_.floats());
-  p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
-  p.rows = parts.integers(rows_.row_count());
-  p.at = parts.integers(rows_.vectors());
+  p.image = arena.take(together * forward_.seen().floats());
+  p.grad = arena.take(together * rows_.floats());
+  p.taps = arena.take_integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
+  p.rows = arena.take_integers(rows_.row_count());
+  p.at = arena.take_integers(rows_.vectors());
   return p;
 }
 

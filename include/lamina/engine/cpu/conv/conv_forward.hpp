@@ -11,6 +11,7 @@
 #include <lamina/engine/cpu/conv/correlate.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
@@ -57,7 +58,7 @@ class conv_forward {
     float *image, *filters, *work;
     int *taps, *rows;
   };
-  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts) const;
+  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_arena& arena) const;
 
   conv_shape shape_;
   const image_method* method_;
@@ -80,9 +81,9 @@ conv_forward::conv_forward(const conv_shape& s, const conv_methods* methods)
 LAMINA_LAZY_BODY std::ptrdiff_t conv_forward::scratch(int samples) const {
   const std::ptrdiff_t special = method_ == nullptr ? 0 : method_->scratch(shape_, samples);
   if (uses_method(true)) return special;
-  scratch_parts parts;
-  (void)lay_out(parts);
-  return parts.used() < special ? special : parts.used();
+  scratch_arena arena;
+  (void)lay_out(arena);
+  return arena.used() < special ? special : arena.used();
 }
 
 LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, const float* filter,
@@ -92,8 +93,8 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
   if (uses_method(kept != nullptr))
     return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch, done,
                         kept);
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena);
   const conv_shape& s = shape_;
   const int taps = s.taps(), depth = s.large_channels * taps;
   fill_taps(p.taps);
@@ -154,16 +155,16 @@ LAMINA_LAZY_BODY int conv_forward::fill_rows(int* rows) const {
   return n;
 }
 
-LAMINA_LAZY_BODY conv_forward::addresses conv_forward::lay_out(scratch_parts& parts) const {
+LAMINA_LAZY_BODY conv_forward::addresses conv_forward::lay_out(scratch_arena& arena) const {
   const int depth = shape_.large_channels * shape_.taps();
   addresses p;
-  p.image = parts.floats(seen_.floats());
+  p.image = arena.take(seen_.floats());
   p.filters =
-      parts.floats(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);
-  p.taps = parts.integers(depth);
-  p.rows = parts.integers(shape_.side[0].smaller * shape_.side[1].smaller);
-  p.work = parts.floats(correlation::scratch_floats(shape_.small_channels, depth,
-                                                    shape_.large_channels, shape_.small_size()));
+      arena.take(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);
+  p.taps = arena.take_integers(depth);
+  p.rows = arena.take_integers(shape_.side[0].smaller * shape_.side[1].smaller);
+  p.work = arena.take(correlation::scratch_floats(shape_.small_channels, depth,
+                                                  shape_.large_channels, shape_.small_size()));
   return p;
 }
 

@@ -15,6 +15,7 @@
 #include <lamina/engine/cpu/conv/channel_squares.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
@@ -150,10 +151,10 @@ class depthwise {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
-  /// Divides the scratch memory into five parts: a padded copy of one vector of channels of the
+  /// Divides the scratch memory into five arrays: a padded copy of one vector of channels of the
   /// larger image, a copy without padding, the smaller image, the filters (each followed by its
   /// bias), and the positions of windows and taps.
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_arena& arena) const;
   std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
   float* filters_of(const addresses& p, int c, int m) const {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
@@ -184,9 +185,9 @@ class depthwise {
 #if LAMINA_DEFINES
 
 LAMINA_LAZY_BODY std::ptrdiff_t depthwise::scratch() const {
-  scratch_parts parts;
-  (void)lay_out(parts);
-  return parts.used();
+  scratch_arena arena;
+  (void)lay_out(arena);
+  return arena.used();
 }
 
 #endif  // LAMINA_DEFINES
@@ -209,8 +210,8 @@ LAMINA_LAZY_BODY void depthwise::forward(int samples, const image_rows& large, c
                                          std::ptrdiff_t filter_stride, const float* bias,
                                          const image_rows& smaller, float* scratch,
                                          const image_epilogue& done) const {
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena);
   fill(p);
   pack(filter, filter_stride, bias, p);
   for (int n = 0; n < samples; ++n) {
@@ -234,8 +235,8 @@ LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller
                                           const float* filter, std::ptrdiff_t filter_stride,
                                           const float* bias, const image_rows& large,
                                           float* scratch, const image_epilogue& done) const {
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena);
   fill(p);
   pack(filter, filter_stride, nullptr, p);
   for (int n = 0; n < samples; ++n) {
@@ -268,8 +269,8 @@ LAMINA_LAZY_BODY void depthwise::filter_gradient(int samples, const image_rows& 
                                                  const image_rows& grad, float* filter,
                                                  std::ptrdiff_t filter_stride,
                                                  float* scratch) const {
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena);
   fill(p);
   for (int c = 0; c < channels_; c += lanes)
     for (int m = 0; m < filters_; ++m) {
@@ -288,15 +289,15 @@ LAMINA_LAZY_BODY void depthwise::filter_gradient(int samples, const image_rows& 
     }
 }
 
-LAMINA_LAZY_BODY depthwise::addresses depthwise::lay_out(scratch_parts& parts) const {
+LAMINA_LAZY_BODY depthwise::addresses depthwise::lay_out(scratch_arena& arena) const {
   const int blocks = (channels_ + lanes - 1) / lanes;
   addresses p;
-  p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
-  p.dense = parts.floats(static_cast<std::ptrdiff_t>(large_size()) * lanes);
-  p.windows = parts.floats(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
-  p.filters = parts.floats(static_cast<std::ptrdiff_t>(blocks) * filters_ * filter_floats());
-  p.at = parts.integers(rounded_windows());
-  p.taps = parts.integers(rounded_taps());
+  p.image = arena.take(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
+  p.dense = arena.take(static_cast<std::ptrdiff_t>(large_size()) * lanes);
+  p.windows = arena.take(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
+  p.filters = arena.take(static_cast<std::ptrdiff_t>(blocks) * filters_ * filter_floats());
+  p.at = arena.take_integers(rounded_windows());
+  p.taps = arena.take_integers(rounded_taps());
   return p;
 }
 

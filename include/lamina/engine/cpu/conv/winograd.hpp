@@ -25,6 +25,7 @@
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 #include <lamina/engine/cpu/conv/winograd_products.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
@@ -109,10 +110,10 @@ class winograd {
   /// whether this memory already holds the transform of these filters.
   LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
                                                 std::ptrdiff_t filter_stride, addresses& p) const;
-  /// Divides the scratch memory into four parts: the transformed filters, the transformed tiles of
+  /// Divides the scratch memory into four arrays: the transformed filters, the transformed tiles of
   /// a chunk, the products of these tiles, which have `columns` columns, and lines of images in
   /// which channels are adjacent.
-  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
+  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_arena& arena, int filter_floats,
                                                int columns) const;
   /// The distance in floats between the matrices of two consecutive points. It is not a multiple of
   /// the size of a cache way; otherwise the matrices would evict each other.
@@ -207,22 +208,22 @@ class winograd {
 #if LAMINA_DEFINES
 
 std::ptrdiff_t winograd::forward_scratch() const {
-  scratch_parts parts;
-  (void)lay_out(parts, whole(filters_) * channels_, filters_);
-  return parts.used();
+  scratch_arena arena;
+  (void)lay_out(arena, whole(filters_) * channels_, filters_);
+  return arena.used();
 }
 
 std::ptrdiff_t winograd::backward_scratch() const {
-  scratch_parts parts;
-  (void)lay_out(parts, whole(channels_) * filters_, channels_);
-  parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
-  return parts.used();
+  scratch_arena arena;
+  (void)lay_out(arena, whole(channels_) * filters_, channels_);
+  arena.take(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+  return arena.used();
 }
 
 std::ptrdiff_t winograd::filter_gradient_scratch() const {
-  scratch_parts parts;
-  (void)lay_out(parts, whole(filters_) * channels_, filters_);
-  return parts.used();
+  scratch_arena arena;
+  (void)lay_out(arena, whole(filters_) * channels_, filters_);
+  return arena.used();
 }
 
 winograd::winograd(const conv_shape& s, int samples)
@@ -254,8 +255,8 @@ LAMINA_LAZY_BODY void winograd::forward(const detail::forward_transforms& by,
                                         std::ptrdiff_t filter_stride, const float* bias,
                                         const image_rows& smaller, float* scratch,
                                         const image_epilogue& done, filter_memory* kept) const {
-  scratch_parts parts(scratch);
-  addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
+  scratch_arena arena(scratch);
+  addresses p = lay_out(arena, whole(filters_) * channels_, filters_);
   const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
   if (!finds_filters(kept, filter, filter_stride, p))
     filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
@@ -277,9 +278,9 @@ LAMINA_LAZY_BODY void winograd::backward(const detail::backward_transforms& by,
                                          std::ptrdiff_t filter_stride, const float* bias,
                                          const image_rows& large, float* scratch,
                                          const image_epilogue& done) const {
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts, whole(channels_) * filters_, channels_);
-  float* const image = parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena, whole(channels_) * filters_, channels_);
+  float* const image = arena.take(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
   const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
   filters_of(p, channels_, filters_).pack(by.filters, filter, taps, filter_stride);
   clear_lines(p);
@@ -300,8 +301,8 @@ LAMINA_LAZY_BODY void winograd::filter_gradient(const detail::filter_gradient_tr
                                                 const image_rows& large, const image_rows& grad,
                                                 float* filter, std::ptrdiff_t filter_stride,
                                                 float* scratch) const {
-  scratch_parts parts(scratch);
-  const addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
+  scratch_arena arena(scratch);
+  const addresses p = lay_out(arena, whole(filters_) * channels_, filters_);
   clear_lines(p);
   const int count = samples_ * tile_rows_;
   for (int first = 0; first < count || first == 0; first += together_) {
@@ -328,16 +329,16 @@ bool winograd::finds_filters(filter_memory* kept, const float* filter, std::ptrd
   return found.is_current;
 }
 
-winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, int columns) const {
+winograd::addresses winograd::lay_out(scratch_arena& arena, int filter_floats, int columns) const {
   addresses p;
-  p.filters = parts.floats(square_points() *
-                           (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
+  p.filters =
+      arena.take(square_points() * (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
   const int left = columns == filters_ ? channels_ : filters_;
-  p.left = parts.floats(square_points() * left_point_stride(left));
-  p.sums = parts.floats(square_points() * sums_point_stride(columns));
+  p.left = arena.take(square_points() * left_point_stride(left));
+  p.sums = arena.take(square_points() * sums_point_stride(columns));
   const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
-  p.lines = parts.floats(line_floats() + packed);
-  p.grads = parts.floats(grad_floats());
+  p.lines = arena.take(line_floats() + packed);
+  p.grads = arena.take(grad_floats());
   return p;
 }
 

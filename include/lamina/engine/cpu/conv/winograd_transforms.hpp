@@ -48,11 +48,11 @@ struct point_table {
 
   float root[bound(count)], power[bound(count)][3];  // root[i]: p of pair i; power[i][j]: p^(2 j)
   float factor[bound(count + 1)]
-              [bound(count + 1)];  // [i][k]: coefficient of x^(2 k) in the product of
-                                   // (x^2 - square) over all pairs except pair i
-  float share[bound(Points)];      // for each point, the factor of a filter's value there
+              [bound(count + 1)];      // [i][k]: coefficient of x^(2 k) in the product of
+                                       // (x^2 - square) over all pairs except pair i
+  float filter_factor[bound(Points)];  // for each point, the factor of a filter's value there
 
-  constexpr point_table() : root{}, power{}, factor{}, share{} {
+  constexpr point_table() : root{}, power{}, factor{}, filter_factor{} {
     constexpr auto& square = point_pairs<Points>::square;
     for (int i = 0; i <= count; ++i) {
       double of[bound(count + 1)] = {1}, apart = i < count ? 2 * square[i] : 1;
@@ -64,11 +64,11 @@ struct point_table {
       }
       for (int k = 0; k <= count; ++k) factor[i][k] = static_cast<float>(of[k]);
       if (i == count) {
-        share[0] = static_cast<float>(1 / apart);
-        share[Points - 1] = 1;
+        filter_factor[0] = static_cast<float>(1 / apart);
+        filter_factor[Points - 1] = 1;
         continue;
       }
-      share[2 * i + 1] = share[2 * i + 2] = static_cast<float>(1 / apart);
+      filter_factor[2 * i + 1] = filter_factor[2 * i + 2] = static_cast<float>(1 / apart);
       root[i] = static_cast<float>(point_pairs<Points>::root[i]);
       double of_pair = 1;
       for (int j = 0; j < 3; ++j, of_pair *= square[i]) power[i][j] = static_cast<float>(of_pair);
@@ -79,7 +79,7 @@ template <int Points>
 inline constexpr point_table<Points> points_of{};
 
 /// Computes the values, at the interpolation points, of the polynomial with coefficients c. For
-/// filters the values are also multiplied by `share`.
+/// filters the values are also multiplied by `filter_factor`.
 template <int Points, int Count>
 struct evaluate {
   static constexpr const auto& set = points_of<Points>;
@@ -87,10 +87,10 @@ struct evaluate {
   static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* c, vector* v) {
     constexpr int last_even = (Count - 1) / 2 * 2, last_odd = (Count - 2) / 2 * 2 + 1;
-    v[0] = is_filter && set.share[0] != 1 ? vector(set.share[0]) * c[0] : c[0];
+    v[0] = is_filter && set.filter_factor[0] != 1 ? vector(set.filter_factor[0]) * c[0] : c[0];
     LAMINA_UNROLL for (int i = 0; i < set.count; ++i) {
-      const float share = is_filter ? set.share[2 * i + 1] : 1;
-      const vector square(set.power[i][1]), root(set.root[i] * share);
+      const float filter_factor = is_filter ? set.filter_factor[2 * i + 1] : 1;
+      const vector square(set.power[i][1]), root(set.root[i] * filter_factor);
       vector even = c[last_even], odd = c[last_odd];
       LAMINA_UNROLL for (int j = last_even - 2; j >= 0; j -= 2) {
         even = fused_multiply_add(square, even, c[j]);
@@ -98,7 +98,7 @@ struct evaluate {
       LAMINA_UNROLL for (int j = last_odd - 2; j >= 1; j -= 2) {
         odd = fused_multiply_add(square, odd, c[j]);
       }
-      if (is_filter) even = vector(share) * even;
+      if (is_filter) even = vector(filter_factor) * even;
       v[2 * i + 1] = fused_multiply_add(root, odd, even);
       v[2 * i + 2] = fused_multiply_add(-root, odd, even);
     }
@@ -113,12 +113,12 @@ struct combine {
   static constexpr int from = Points, to = Count;
   static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* v, vector* c) {
-    c[0] = is_filter && set.share[0] != 1 ? vector(set.share[0]) * v[0] : v[0];
+    c[0] = is_filter && set.filter_factor[0] != 1 ? vector(set.filter_factor[0]) * v[0] : v[0];
     LAMINA_UNROLL for (int i = 0; i < set.count; ++i) {
-      const float share = is_filter ? set.share[2 * i + 1] : 1;
+      const float filter_factor = is_filter ? set.filter_factor[2 * i + 1] : 1;
       vector even = v[2 * i + 1] + v[2 * i + 2];
-      if (is_filter) even = vector(share) * even;
-      const vector odd = vector(set.root[i] * share) * (v[2 * i + 1] - v[2 * i + 2]);
+      if (is_filter) even = vector(filter_factor) * even;
+      const vector odd = vector(set.root[i] * filter_factor) * (v[2 * i + 1] - v[2 * i + 2]);
       LAMINA_UNROLL for (int j = 0; j < Count; ++j) {
         const vector one = j % 2 == 0 ? even : odd;
         if (j == 0)

@@ -115,13 +115,13 @@ class machine_memory {
                   allocator,   nullptr,       0,           0,    {},   schedule::convolutions()};
     if constexpr (keeps_filters) c.filters = &filters_;
     c.is_odd_run = is_odd_run_;
-    c.joint = joint_;
+    c.all_parts = all_parts_;
     return c;
   }
   /// For a machine that computes one part of a mini-batch: kernels compute statistics over the
-  /// samples of all parts by `joint`. If `joint` is null, statistics are over the samples of this
-  /// machine only.
-  void join_by(const joint_sums* joint) { joint_ = joint; }
+  /// samples of all parts by `all_parts`. If `all_parts` is null, statistics are over the samples
+  /// of this machine only.
+  void reduce_by(const batch_sums* all_parts) { all_parts_ = all_parts; }
   /// The check of computed values (for NaN); empty unless the caller has requested one.
   const group_check& checked_by() const { return check_; }
   void check_by(const group_check& how) {
@@ -315,7 +315,7 @@ class machine_memory {
   std::vector<int> offsets_[bound(offsets_count)];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
   group_check check_;
-  const joint_sums* joint_ = nullptr;
+  const batch_sums* all_parts_ = nullptr;
   bool bound_ = false, is_odd_run_ = false;
 };
 

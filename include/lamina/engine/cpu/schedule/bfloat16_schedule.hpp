@@ -13,6 +13,7 @@
 
 #include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -36,10 +37,10 @@ struct bfloat16_step_product {
   const float* panels = nullptr;
   float* memory;
 
-  bfloat16_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int = 1)
+  bfloat16_step_product(int rows, int depth_of, int width_of, scratch_arena& arena, int = 1)
       : depth(depth_of),
         width(width_of),
-        memory(pieces.take(gemm_bfloat16_scratch_floats(rows, depth))) {}
+        memory(arena.take(gemm_bfloat16_scratch_floats(rows, depth))) {}
   void take(const operand& weight) { panels = weight.row<const float>(0); }
   void run(int rows, const float* from, std::ptrdiff_t from_stride, float* to,
            std::ptrdiff_t to_stride, bool adds) const {

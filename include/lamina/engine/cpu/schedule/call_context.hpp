@@ -39,7 +39,7 @@ struct shared_sums {
 
 struct conv_methods;
 class filter_memory;
-struct joint_sums;
+struct batch_sums;
 
 /// The values that change from run to run.
 struct run_context {
@@ -62,7 +62,7 @@ struct run_context {
   bool is_odd_run = false;         // true in every second run of a machine
   partial_sums sums_of_rows = {};  // for a group that processes its rows part by part
   // Computes statistics over all parts of a mini-batch; null if the mini-batch is not divided.
-  const joint_sums* joint = nullptr;
+  const batch_sums* all_parts = nullptr;
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
   /// Whether large weights are read from the end to the beginning. The direction alternates from

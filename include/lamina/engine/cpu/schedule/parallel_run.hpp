@@ -182,22 +182,22 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
     }
     if (t >= parts) continue;
     group_info g = e.group;
-    const auto share = [&](std::int64_t all_of, int of) {
+    const auto begin_of = [&](std::int64_t all_of, int of) {
       return static_cast<int>(all_of * of / parts);
     };
     if (s.slices[n] == slicing::elements) {
       const int lines = padded(g.columns) / alignment_floats;
-      const int begin = share(lines, t) * alignment_floats;
+      const int begin = begin_of(lines, t) * alignment_floats;
       for (int a = 0; a < g.arguments; ++a)
         own[a] = all[a] == nullptr || info[a].columns != g.columns
                      ? all[a]
                      : all[a] + begin * (size_of(info[a].type) / 4);
-      g.columns = (std::min)(g.columns, share(lines, t + 1) * alignment_floats) - begin;
+      g.columns = (std::min)(g.columns, begin_of(lines, t + 1) * alignment_floats) - begin;
       e.run(*s.program, own, info, g, part);
       continue;
     }
-    const int first = share(batch_rows, t);
-    rows[batch::domain] = share(batch_rows, t + 1) - first;
+    const int first = begin_of(batch_rows, t);
+    rows[batch::domain] = begin_of(batch_rows, t + 1) - first;
     first_rows[batch::domain] = c.first_row[batch::domain] + first;
     for (int a = 0; a < g.arguments; ++a) {
       own[a] = all[a];

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <lamina/engine/cpu/static/static_kernels.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {

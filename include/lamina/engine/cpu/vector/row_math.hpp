@@ -28,8 +28,8 @@ LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
 }
 
 namespace detail {
-/// The largest number of terms that are added in Real. A longer row is split into pieces of this
-/// length, and the sums of the pieces are added in double.
+/// The largest number of terms that are added in Real. A longer row is split into parts of this
+/// length, and the sums of the parts are added in double.
 inline constexpr std::ptrdiff_t most_summed = 4096;
 
 template <class Real, class Term, class Rest>

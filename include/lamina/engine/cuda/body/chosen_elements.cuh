@@ -35,9 +35,9 @@ struct chosen_elements {
 
   template <class Backend>
   static chosen_elements of(Backend& b, const argument_view& array, bool truth,
-                            scratch_parts& parts) {
-    const auto a = choice(array, truth, parts);
-    if (a.count > 0) b.run_algorithm(a, parts.rest());
+                            scratch_arena& arena) {
+    const auto a = choice(array, truth, arena);
+    if (a.count > 0) b.run_algorithm(a, arena.rest());
     return {a.chosen, a.found};
   }
   /// Returns the floats of scratch memory for one array. Each of several lists has separate memory
@@ -45,17 +45,17 @@ struct chosen_elements {
   /// overwrite it.
   template <class Backend>
   static std::ptrdiff_t scratch(const argument_view& array) {
-    scratch_parts parts(nullptr);
-    const auto a = choice(array, true, parts);
-    return parts.used() + algorithm_floats<Backend>(a);
+    scratch_arena arena(nullptr);
+    const auto a = choice(array, true, arena);
+    return arena.used() + algorithm_floats<Backend>(a);
   }
 
  private:
   static algorithm::select<detail::element_choice> choice(const argument_view& array, bool truth,
-                                                          scratch_parts& parts) {
+                                                          scratch_arena& arena) {
     const int count = array.rows * array.columns;
-    int* const numbers = parts.take<int>(count);
-    return {{array, truth}, numbers, parts.take<int>(1), count};
+    int* const numbers = arena.take<int>(count);
+    return {{array, truth}, numbers, arena.take<int>(1), count};
   }
 };
 

@@ -37,7 +37,7 @@ struct conv_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), high = down(g), tiles = g.conv.groups * high * wide;
     const int all = g.conv.template from<Kind>().channels * g.conv.taps.size.divisor();
-    tile_share<Shape> mine(team);
+    tile_part<Shape> mine(team);
     for (int t = team.index; t < g.parts * tiles; t += team.count) {
       const int part = t / tiles, group = t % tiles / (wide * high), in_group = t % (wide * high);
       const int begin = part * g.part_terms;
@@ -162,7 +162,7 @@ struct conv_filter_body {
     const conv_geometry& c = g.conv;
     const int wide = across(g), high = down(g), tiles = c.groups * high * wide;
     const int filters = c.smaller.channels, terms = g.rows * c.smaller.size.divisor();
-    tile_share<Shape> mine(team);
+    tile_part<Shape> mine(team);
     for (int t = team.index; t < g.parts * tiles; t += team.count) {
       const int part = t / tiles, group = t % tiles / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;

@@ -31,8 +31,8 @@ template <int States, int Gates>
 struct kept_shape {
   static constexpr int states = States, threads = Gates * States;
   // A multiprocessor has 65,536 registers; each thread needs 44 for its computation.
-  static constexpr int share = 65536 / threads / 8 * 8 - 44;
-  static constexpr int in_registers = share < States ? share : States;
+  static constexpr int registers = 65536 / threads / 8 * 8 - 44;
+  static constexpr int in_registers = registers < States ? registers : States;
   static_assert(in_registers % pack_width == 0);
   /// The number of packs of each line in shared memory.
   static constexpr int rest = (States - in_registers) / pack_width;

@@ -14,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Adds X^T dOut to Sum in each iteration, so that the terms are added in the order of iterations.
 template <>
-struct call_kernel<operators::collect_product> {
+struct call_kernel<operators::defer_product> {
   using to_sum =
       expression::statements<expression::let<operators::elementwise_add, 0, 2,
                                              expression::head_value, expression::load<2>>>;
@@ -47,7 +47,7 @@ struct call_kernel<operators::collect_product> {
   }
 };
 template <>
-struct call_kernel<operators::collected_product> {
+struct call_kernel<operators::deferred_product> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend&, const call_context&) {}

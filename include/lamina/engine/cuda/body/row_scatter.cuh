@@ -15,9 +15,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// With Collects, rows[r] becomes *position[r], or zeros if position[r] is null. Without Collects,
+/// With Gathers, rows[r] becomes *position[r], or zeros if position[r] is null. Without Gathers,
 /// *position[r] becomes rows[r], unless position[r] is null.
-template <bool Collects>
+template <bool Gathers>
 struct row_scatter_body {
   struct arguments {
     void* rows;
@@ -31,7 +31,7 @@ struct row_scatter_body {
     const int r = a.columns.divide(column);
     void* const there = a.position[r];
     const std::ptrdiff_t here = r * a.stride + column;
-    if constexpr (Collects) {
+    if constexpr (Gathers) {
       if (there != nullptr)
         copy_element(there, column, a.rows, here, a.bytes);
       else
@@ -57,7 +57,7 @@ class row_scatter {
   }
   /// Copies the listed rows into the array; rows of the array without an address become zeros.
   template <class Backend>
-  void collect(Backend& b, const call_context& c) const {
+  void gather(Backend& b, const call_context& c) const {
     move<true>(b, c);
   }
   /// Copies the rows of the array to the listed addresses.
@@ -71,12 +71,12 @@ class row_scatter {
   }
 
  private:
-  template <bool Collects, class Backend>
+  template <bool Gathers, class Backend>
   void move(Backend& b, const call_context& c) const {
     if (at_.empty()) return;
     c.run.reader->write(c.run.reader->machine, c.run.scratch, at_.data(),
                         at_.size() * sizeof(void*));
-    b.template elements<detail::row_scatter_body<Collects>>(
+    b.template elements<detail::row_scatter_body<Gathers>>(
         {of_.data, reinterpret_cast<void* const*>(c.run.scratch), of_.stride, divider(of_.columns),
          size_of(of_.type), of_.rows * of_.columns});
   }

@@ -67,7 +67,7 @@ struct written_matrices {
   std::ptrdiff_t stride;
 };
 
-/// Reads a matrix as an operand of tile_share::multiply. A line is a row of the left operand or a
+/// Reads a matrix as an operand of tile_part::multiply. A line is a row of the left operand or a
 /// column of the right operand. Consecutive lines are `line_step` floats apart, consecutive terms
 /// of a line `deep_step` floats.
 template <bool AlongDepth>
@@ -125,7 +125,7 @@ struct small_product_body {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), tiles = down(g) * wide;
-    tile_share<Shape> mine(team);
+    tile_part<Shape> mine(team);
     for (int t = team.index; t < g.count * tiles; t += team.count) {
       const int matrix = t / tiles, in_matrix = t % tiles;
       const int row0 = in_matrix / wide * Shape::rows, column0 = in_matrix % wide * Shape::columns;

@@ -15,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
-/// The share of one thread in a grid over the packs of a matrix. It takes every `columns`-th pack
+/// The part of one thread in a grid over the packs of a matrix. It takes every `columns`-th pack
 /// of a row, starting at pack `column`, and it takes every `rows`-th row, starting at row `row`.
 struct position {
   int column, columns;

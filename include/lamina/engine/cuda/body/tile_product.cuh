@@ -139,10 +139,10 @@ struct tile_sums {
 
 /// The part of a tile that a thread computes: the pack of columns at x_, in `each` rows from y_ on.
 template <class Shape>
-class tile_share {
+class tile_part {
  public:
   template <class Team>
-  LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
+  LAMINA_INLINE LAMINA_FN explicit tile_part(const Team& team)
       : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
 
   /// Computes the tile with the upper left corner (row0, column0): for each element, the sum of the

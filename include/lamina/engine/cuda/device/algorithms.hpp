@@ -111,9 +111,9 @@ struct tabulate {
 
 /// Divides the scratch memory of a call into arrays. With a null address it only counts the floats
 /// that the arrays need.
-class scratch_parts {
+class scratch_arena {
  public:
-  explicit scratch_parts(float* at) : begin_(at) {}
+  explicit scratch_arena(float* at) : begin_(at) {}
   template <class T>
   T* take(int count) {
     float* const at = rest();

@@ -65,7 +65,7 @@
 #include <lamina/operators/sequence/shape/cuda.cuh>
 #include <lamina/operators/sequence/shape/cuda_order.cuh>
 #include <lamina/operators/sequence/softmax/cuda.cuh>
-#include <lamina/operators/shape/join/cuda.cuh>
+#include <lamina/operators/shape/concat/cuda.cuh>
 #include <lamina/operators/shape/query/cuda.cuh>
 #include <lamina/operators/shape/reshape/cuda.cuh>
 #include <lamina/operators/update/cuda.cuh>

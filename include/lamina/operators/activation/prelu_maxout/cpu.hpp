@@ -94,7 +94,7 @@ LAMINA_INSTANCE(void call_kernel<operators::prelu>::run<double>(const call_conte
 
 template <class Real>
 void call_kernel<gradient_of<operators::prelu>>::run(const call_context& c) {
-  const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
+  const operand in = c.input(0), alpha = c.input(1), grad = c.input(2);
   const operand dx = c.output(0), dalpha = c.output(1);
   const int width = slope_width(c, in);
   double* const sums = numbers_at<double>(c.scratch());
@@ -102,7 +102,7 @@ void call_kernel<gradient_of<operators::prelu>>::run(const call_context& c) {
   std::fill_n(sums, slopes, 0.0);
   for (int r = 0; r < in.rows; ++r) {
     const Real* x = in.row<const Real>(r);
-    const Real* d = slope.row<const Real>(r);
+    const Real* d = grad.row<const Real>(r);
     detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
       const Real a = detail::alpha_at<Real>(alpha, i);
       double total = 0;
@@ -153,7 +153,7 @@ LAMINA_INSTANCE(void call_kernel<operators::maxout>::run<double>(const call_cont
 
 template <class Real>
 void call_kernel<gradient_of<operators::maxout>>::run(const call_context& c) {
-  const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand in = c.input(0), out = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   using forward = call_kernel<operators::maxout>;
   const int groups = c.integer(0), inner = channel_width(in);
@@ -164,7 +164,7 @@ void call_kernel<gradient_of<operators::maxout>>::run(const call_context& c) {
       const Real* x = in.row<const Real>(r) + first;
       int g = 0;
       while (g + 1 < groups && !math::is_same(x[g * inner], out.row<const Real>(r)[j])) ++g;
-      dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
+      dx.row<Real>(r)[first + g * inner] = grad.row<const Real>(r)[j];
     }
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::maxout>>::run<float>(const call_context&))

@@ -48,7 +48,7 @@ struct softmax_sum {
 /// Computes the gradient g of a softmax over n elements with output y and gradient d, if some
 /// elements of d are not finite.
 template <class Real>
-LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n);
+LAMINA_COLD void softmax_grads(const Real* y, const Real* d, Real* g, int n);
 
 /// Computes y = the softmax of the n numbers at x. Returns its divisor.
 template <class Real>
@@ -74,13 +74,13 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
 #if LAMINA_DEFINES
 
 template <class Real>
-void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
+void softmax_grads(const Real* y, const Real* d, Real* g, int n) {
   Real total = 0;
-  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
-  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
+  for (int k = 0; k < n; ++k) total += math::multiply_no_nan(y[k], d[k]);
+  for (int k = 0; k < n; ++k) g[k] = math::multiply_no_nan(y[k], d[k] - total);
 }
-LAMINA_INSTANCE(void softmax_slopes<float>(const float*, const float*, float*, int))
-LAMINA_INSTANCE(void softmax_slopes<double>(const double*, const double*, double*, int))
+LAMINA_INSTANCE(void softmax_grads<float>(const float*, const float*, float*, int))
+LAMINA_INSTANCE(void softmax_grads<double>(const double*, const double*, double*, int))
 
 template <class Real>
 softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
@@ -150,35 +150,35 @@ LAMINA_INSTANCE(void call_kernel<operators::softmax>::run<double>(const call_con
 
 template <class Real>
 void call_kernel<gradient_of<operators::softmax>>::run(const call_context& c) {
-  const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
+  const operand out = c.input(0), grad = c.input(1), dx = c.output(0);
   if (!dx) return;
   const array_layout shape = layout_of(out);
   const int axis = dimension_of(c, c.integer(0), shape.rank);
-  const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
+  const line_layout y_lines(shape, axis), d_lines(layout_of(grad), axis),
       x_lines(layout_of(dx), axis);
   for (int r = 0; r < y_lines.rows; ++r)
     for (int o = 0; o < y_lines.outer; ++o) {
       const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
-      const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+      const Real* d = grad.row<const Real>(0) + d_lines.at(r, o);
       Real* g = dx.row<Real>(0) + x_lines.at(r, o);
       if (y_lines.inner == 1 && y_lines.step == 1) {
         const Real total = dot(y, d, y_lines.n);
         if (total - total == 0)
           for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
         else
-          detail::softmax_slopes(y, d, g, y_lines.n);
+          detail::softmax_grads(y, d, g, y_lines.n);
         continue;
       }
       for_each_position<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
         using number = decltype(like);
         number total(Real(0));
         for (int k = 0; k < y_lines.n; ++k)
-          total += math::share_of(number(load(y + i + k * y_lines.step, like)),
-                                  number(load(d + i + k * d_lines.step, like)));
+          total += math::multiply_no_nan(number(load(y + i + k * y_lines.step, like)),
+                                         number(load(d + i + k * d_lines.step, like)));
         for (int k = 0; k < y_lines.n; ++k)
           store(g + i + k * x_lines.step,
-                math::share_of(number(load(y + i + k * y_lines.step, like)),
-                               number(load(d + i + k * d_lines.step, like) - total)));
+                math::multiply_no_nan(number(load(y + i + k * y_lines.step, like)),
+                                      number(load(d + i + k * d_lines.step, like) - total)));
       });
     }
 }

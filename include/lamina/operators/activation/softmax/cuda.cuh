@@ -78,10 +78,10 @@ struct call_kernel<gradient_of<operators::softmax>> {
     float* const g = a.out[0].line_at<float>(i);
     float total = 0;
     for (int j = team.rank(); j < a.in[0].line; j += team.size())
-      total += math::share_of(y[j], d[j]);
+      total += math::multiply_no_nan(y[j], d[j]);
     total = sum_of(team, total);
     for (int j = team.rank(); j < a.in[0].line; j += team.size())
-      g[j] = math::share_of(y[j], d[j] - total);
+      g[j] = math::multiply_no_nan(y[j], d[j] - total);
   }
 };
 

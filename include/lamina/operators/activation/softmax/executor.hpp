@@ -46,9 +46,10 @@ void softmax_gradient(call_context<Real>& ctx) {
     for (std::size_t i = 0; i < l.inner; ++i) {
       Real dot = 0;
       for (std::size_t k = 0; k < l.n; ++k)
-        dot += math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)));
+        dot += math::multiply_no_nan(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)));
       for (std::size_t k = 0; k < l.n; ++k)
-        dx.flat(l.at(o, k, i)) = math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)) - dot);
+        dx.flat(l.at(o, k, i)) =
+            math::multiply_no_nan(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)) - dot);
     }
   ctx.give("X@GRAD", std::move(dx));
 }

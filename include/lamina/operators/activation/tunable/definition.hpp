@@ -164,8 +164,8 @@ struct pow : pointwise {
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T factor) {
     // If dy or `factor` is 0, the gradient is 0 even if the power is infinite.
-    const T slope = dy * factor;
-    return math::select(slope == T(0), T(0), slope * math::pow(x, factor - T(1)));
+    const T grad = dy * factor;
+    return math::select(grad == T(0), T(0), grad * math::pow(x, factor - T(1)));
   }
 };
 

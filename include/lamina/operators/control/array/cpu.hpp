@@ -282,7 +282,7 @@ LAMINA_INSTANCE(
 
 template <class Real>
 void call_kernel<operators::tensor_array_to_tensor>::run(const call_context& c) {
-  if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
+  if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be concatenated"});
   const operand array = c.input(0);
   const tensor_array& from = array_of(array);
   const int rank = c.output(0).rank;

@@ -264,7 +264,7 @@ struct call_kernel<operators::tensor_array_to_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
+    if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be concatenated"});
     const operand array = c.input(0);
     const auto& from = detail::array_of<Backend>(array);
     if (dimension_of(c, c.integer(0), c.output(0).rank) > 0)

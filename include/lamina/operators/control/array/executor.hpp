@@ -116,7 +116,8 @@ tensor_shape stacked_shape(const call_context<Real>& ctx) {
 
 template <class Real>
 void tensor_array_to_tensor_forward(call_context<Real>& ctx) {
-  if (!ctx.flag("use_stack")) ctx.fail("expected use_stack, found that parts are to be joined");
+  if (!ctx.flag("use_stack"))
+    ctx.fail("expected use_stack, found that parts are to be concatenated");
   const std::vector<lod_tensor>& from = ctx.array_of("X");
   const variable_desc& desc = ctx.output_desc("Out");
   tensor_shape shape = stacked_shape(ctx);

@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/control/block/definition.hpp>
-#include <lamina/plan/lowering/collected_products.hpp>
+#include <lamina/plan/lowering/deferred_products.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 

@@ -132,7 +132,7 @@ struct call_kernel<operators::lod_tensor_to_array_gradient> {
         for (int i = 0; i < rows; ++i) positions.set(first + i, step, at++);
       });
     }
-    positions.collect(b, c);
+    positions.gather(b, c);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -157,7 +157,7 @@ struct call_kernel<operators::array_to_lod_tensor> {
         fail(c, {"expected ", n, " rows at index ", t, " of the array, found ", step.rows});
       for (int r = 0; r < n; ++r) positions.set(steps.row(t, r), step, r);
     }
-    positions.collect(b, c);
+    positions.gather(b, c);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -284,7 +284,7 @@ struct call_kernel<operators::last_rnn_memory> {
       const operand last = detail::slot_of<Backend>(array, t);
       for (int r = first; r < end; ++r) positions.set(table.index(r), last, r);
     });
-    positions.collect(b, c);
+    positions.gather(b, c);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

@@ -37,7 +37,7 @@ namespace detail {
 template <std::size_t N>
 constexpr fixed_string<N + 2> field_name(const fixed_string<N>& reader, int field) {
   const char number[3] = {'_', static_cast<char>('0' + field), 0};
-  return lamina::joined(reader, fixed_string<3>(number));
+  return lamina::concatenated(reader, fixed_string<3>(number));
 }
 template <fixed_string Name, class Field>
 struct read_field;

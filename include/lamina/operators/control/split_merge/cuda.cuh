@@ -21,9 +21,9 @@ struct mask_sides {
 
   template <class Backend>
   mask_sides(Backend& b, const call_context& c) {
-    scratch_parts parts(c.run.scratch);
+    scratch_arena arena(c.run.scratch);
     for (int side = 0; side < 2; ++side)
-      of[side] = chosen_elements::of(b, c.in(1), side == 0, parts);
+      of[side] = chosen_elements::of(b, c.in(1), side == 0, arena);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -35,9 +35,9 @@ struct mask_sides {
   static int count_true(Backend& b, const call_context& c) {
     int n = 0;
     if (c.input(1).rows == 0) return n;
-    scratch_parts parts(c.run.scratch);
+    scratch_arena arena(c.run.scratch);
     c.run.reader->read(c.run.reader->machine, &n,
-                       chosen_elements::of(b, c.in(1), true, parts).count, sizeof(n));
+                       chosen_elements::of(b, c.in(1), true, arena).count, sizeof(n));
     return n;
   }
   row_map rows(int side) const {

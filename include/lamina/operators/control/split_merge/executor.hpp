@@ -50,7 +50,7 @@ inline lod_tensor chosen_parts(const tensor& x, const masked_parts& parts,
     lod sequences;
     if (!parts.below.empty()) {
       sequences = parts.below.slice(0, 0);
-      for (const std::size_t i : which) sequences = sequences.joined(parts.below.slice(i, i + 1));
+      for (const std::size_t i : which) sequences = sequences.concat(parts.below.slice(i, i + 1));
     }
     return lod_tensor(tensor(std::move(to)), std::move(sequences));
   });
@@ -99,7 +99,7 @@ void merge_lod_tensor_forward(call_context<Real>& ctx) {
     for (std::size_t i = 0; i < mask.size(); ++i) {
       const int s = mask.flat(i) ? 1 : 0;
       const lod one = parts[s].below.slice(next[s], next[s] + 1);
-      tail = i == 0 ? one : tail.joined(one);
+      tail = i == 0 ? one : tail.concat(one);
       ++next[s];
     }
     std::vector<lod::level> offsets;

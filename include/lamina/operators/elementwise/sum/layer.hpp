@@ -29,7 +29,7 @@ constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
   }
   layer_helper layer(b, "sum", attr.name);
   const int y = layer.output_like(ids[0]);
-  detail::add_joining(b, schema_of<operators::sum>(), ids, static_cast<int>(N), y);
+  detail::add_with_inputs(b, schema_of<operators::sum>(), ids, static_cast<int>(N), y);
   return layer.returns(V{&b, y});
 }
 

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
-#include <lamina/plan/lowering/collected_products.hpp>
+#include <lamina/plan/lowering/deferred_products.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
@@ -25,7 +25,7 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   const int out = argument(s, op.outputs);
   if (n < 2 || s.variables.items[out].type != s.real) return false;
   int last = n - 1;
-  while (s.block > 0 && last > 0 && is_collected(s, argument(s, first + last))) --last;
+  while (s.block > 0 && last > 0 && is_deferred(s, argument(s, first + last))) --last;
   if (last == 0) return true;
   bool panel = false;
   for (int a = 0; a < n; ++a) panel = panel || s.variables.items[argument(s, first + a)].panel;
@@ -34,7 +34,7 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   int so_far = -1;
   for (int a = 0; a <= last; ++a) {
     int v = argument(s, first + a);
-    if (s.block > 0 && is_collected(s, v)) continue;
+    if (s.block > 0 && is_deferred(s, v)) continue;
     v = in_layout(s, v, panel, k);
     if (is_feed(s, root(s, v))) v = padded_rows(s, v, k);
     if (a == 0) {

@@ -8,7 +8,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/embedding/gather/definition.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

@@ -122,16 +122,16 @@ inline entry_arguments entries_of(const call_context& c, const operand& ids, con
 /// Sorts ids and their positions in scratch memory.
 struct entry_order {
   algorithm::sort_pairs<int> sort;
-  scratch_parts parts;
+  scratch_arena arena;
 
-  entry_order(float* scratch, int n, int entries) : sort{}, parts(scratch) {
+  entry_order(float* scratch, int n, int entries) : sort{}, arena(scratch) {
     int bits = 1;
     while (bits < 31 && 1 << bits <= entries) ++bits;
-    sort = {parts.take_sort<int>(n), n, bits};
+    sort = {arena.take_sort<int>(n), n, bits};
   }
   template <class Backend>
   void run(Backend& b, entry_arguments& a) const {
-    b.run_algorithm(sort, parts.rest());
+    b.run_algorithm(sort, arena.rest());
     a.keys = sort.sorted_keys;
     a.positions = sort.sorted_numbers;
   }
@@ -139,7 +139,7 @@ struct entry_order {
 template <class Backend>
 std::ptrdiff_t entry_sum_scratch(int n) {
   const entry_order order(nullptr, n, (std::numeric_limits<int>::max)());
-  return order.parts.used() + algorithm_floats<Backend>(order.sort);
+  return order.arena.used() + algorithm_floats<Backend>(order.sort);
 }
 
 /// Sorts the ids that select entries, together with their positions. Writes the sorted ids to

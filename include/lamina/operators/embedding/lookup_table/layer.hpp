@@ -26,7 +26,7 @@ struct embedding_attr {
 /// `embedding<dictionary, width>(ids)`. For int64 ids [..., 1], the result is [..., width]. With
 /// is_sparse, the time of a training step depends on the number of rows that the step reads, not on
 /// the size of the dictionary. With is_distributed, the rows of the table are divided among the
-/// processes of a training (docs/divided_tables.md). Fluid: layers.embedding.
+/// processes of a training (docs/sharded_tables.md). Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class Index, class R, int... D>
 constexpr auto embedding(variable<Index, R, D...> ids,
                          const options<embedding_attr, Index>& attr = {},

@@ -68,9 +68,9 @@ struct tag_scores {
   }
   Real largest(int row) const { return *std::max_element(x(row), x(row) + tags); }
   /// Whether products of e^score represent every path that matters. In float, a tag underflows if
-  /// its share of the sum of its row is less than e^-87. If no transition score exceeds 15 in size,
-  /// the continuations of this tag are at most e^60 times as large as those of other tags, so the
-  /// tag does not matter.
+  /// its fraction of the sum of its row is less than e^-87. If no transition score exceeds 15 in
+  /// size, the continuations of this tag are at most e^60 times as large as those of other tags, so
+  /// the tag does not matter.
   bool products_hold() const {
     constexpr Real most = sizeof(Real) == 4 ? 15 : 150;
     for (int i = 0; i < tags + 2; ++i)

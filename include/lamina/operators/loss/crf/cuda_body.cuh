@@ -320,11 +320,11 @@ struct crf_transition_lines {
       if (i >= 0 && !is_first) {
         // `pairs` has no values for a sequence whose cost has the gradient 0.
         if (*a.grads.row(r) == 0) continue;
-        const float share =
+        const float probability =
             by_logs
                 ? math::exp(a.logs.row(r - 1)[i] + a.transition.row(2 + i)[j] + a.pairs.row(r)[j])
                 : a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j] * a.pairs.row(r)[j];
-        sum += *a.grads.row(r) * (share - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
+        sum += *a.grads.row(r) * (probability - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
       } else if (i == -2 ? is_first : i == -1 && (r + 1 == a.rows || a.before[r + 1] < 0)) {
         sum += a.dx.row(r)[j];
       }

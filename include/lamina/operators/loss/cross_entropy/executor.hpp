@@ -76,8 +76,8 @@ void softmax_with_cross_entropy_forward(call_context<Real>& ctx) {
     const Real log_sum = std::log(sum);
     if (soft) {
       for (std::size_t c = 0; c < m.columns; ++c)
-        if (const Real share = ctx.real("Label").flat(r * m.columns + c); share != 0)
-          loss.flat(r) += share * (log_sum - (row[c] - most));
+        if (const Real probability = ctx.real("Label").flat(r * m.columns + c); probability != 0)
+          loss.flat(r) += probability * (log_sum - (row[c] - most));
     } else {
       const std::int64_t k = label_of(ctx, labels, r, m.columns);
       if (k >= 0) loss.flat(r) = log_sum - (row[k] - most);

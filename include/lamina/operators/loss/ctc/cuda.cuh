@@ -167,23 +167,25 @@ struct ctc_paths {
   }
 
  private:
-  LAMINA_INLINE LAMINA_FN float share(int t, int s, float total) const {
+  LAMINA_INLINE LAMINA_FN float posterior(int t, int s, float total) const {
     return math::exp(in_block(t)[s] + behind(t)[s] - total);
   }
-  /// Writes d cost / d logits of row t: for each class, its probability minus the share of P that
-  /// comes from paths that are in this class in row t.
+  /// Writes d cost / d logits of row t: for each class, its probability minus the fraction of P
+  /// that comes from paths that are in this class in row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void give(int t, float total, const Team& team) const {
     float* const to = a.gradient.row(begin + t);
     float of_blank = 0;
     LAMINA_CUDA_KEEP_LOOP
-    for (int s = 2 * team.rank(); s < states; s += 2 * team.size()) of_blank += share(t, s, total);
+    for (int s = 2 * team.rank(); s < states; s += 2 * team.size())
+      of_blank += posterior(t, s, total);
     of_blank = sum_of(team, of_blank);
     LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.classes; k += team.size())
       to[k] = math::exp(log_probability(t, k)) - (k == a.blank ? of_blank : 0.0f);
     team.barrier();
-    // If several labels are equal, the thread of the first one adds up the shares of all of them.
+    // If several labels are equal, the thread of the first one adds up the probabilities of all of
+    // them.
     LAMINA_CUDA_KEEP_LOOP
     for (int i = team.rank(); i < states / 2; i += team.size()) {
       const int k = label(i);
@@ -194,7 +196,7 @@ struct ctc_paths {
       float sum = 0;
       LAMINA_CUDA_KEEP_LOOP
       for (int other = i; other < states / 2; ++other)
-        if (label(other) == k) sum += share(t, 2 * other + 1, total);
+        if (label(other) == k) sum += posterior(t, 2 * other + 1, total);
       to[k] -= sum;
     }
     // This barrier is needed because the next step may overwrite the values that are read here.

@@ -25,9 +25,9 @@ namespace detail {
 inline bool is_one_class(const operand& label, int i, int j) {
   return label ? *label.row<const std::int64_t>(i) == *label.row<const std::int64_t>(j) : i == j;
 }
-/// Returns 1 / the number of rows with the label of row i.
+/// Returns the target probability of a pair with row i: 1 / the number of rows with its label.
 template <class Real>
-Real share_of_class(const operand& label, int i, int rows) {
+Real target_of_class(const operand& label, int i, int rows) {
   int equal = 0;
   for (int j = 0; j < rows; ++j) equal += is_one_class(label, i, j) ? 1 : 0;
   return Real(1) / static_cast<Real>(equal);
@@ -76,7 +76,7 @@ void call_kernel<operators::in_batch_cross_entropy>::run(const call_context& c) 
     if (log_sum) log_sum.row<Real>(i)[0] = most, log_sum.row<Real>(i)[1] = log_of_sum;
     if (out)
       *out.row<Real>(i) =
-          log_of_sum + (most - right * detail::share_of_class<Real>(label, i, x.rows));
+          log_of_sum + (most - right * detail::target_of_class<Real>(label, i, x.rows));
   }
 }
 LAMINA_INSTANCE(
@@ -101,10 +101,10 @@ void call_kernel<gradient_of<operators::in_batch_cross_entropy>>::run(const call
     const Real* const a = x.row<const Real>(i);
     const Real d = *grad.row<const Real>(i);
     const Real* const sum = log_sum.row<const Real>(i);
-    const Real share = detail::share_of_class<Real>(label, i, x.rows);
+    const Real target_i = detail::target_of_class<Real>(label, i, x.rows);
     for (int j = 0; j < x.rows; ++j) {
       const Real* const b = y.row<const Real>(j);
-      const Real target = detail::is_one_class(label, i, j) ? share : Real(0);
+      const Real target = detail::is_one_class(label, i, j) ? target_i : Real(0);
       const Real g = d * (std::exp(dot(a, b, x.columns) - sum[0] - sum[1]) - target);
       if (dx) detail::add_multiple(g, b, x.columns, dx.row<Real>(i));
       if (dy) detail::add_multiple(g, a, x.columns, dy.row<Real>(j));

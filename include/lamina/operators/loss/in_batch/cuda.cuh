@@ -34,15 +34,15 @@ struct all_pairs_arguments {
     for (int k = 0; k < columns; ++k) sum += a[k] * b[k];
     return sum;
   }
-  /// Returns 1 / the number of rows with the label of row i.
-  LAMINA_INLINE LAMINA_FN float share(int i) const {
+  /// Returns the target probability of a pair with row i: 1 / the number of rows with its label.
+  LAMINA_INLINE LAMINA_FN float target(int i) const {
     int equal = 0;
     for (int j = 0; j < lines; ++j) equal += is_one_class(i, j) ? 1 : 0;
     return 1.0f / static_cast<float>(equal);
   }
-  /// Returns the gradient of the score of pair (i, j). `share_i` is share(i).
-  LAMINA_INLINE LAMINA_FN float grad(int i, int j, float share_i) const {
-    const float target = is_one_class(i, j) ? share_i : 0.0f;
+  /// Returns the gradient of the score of pair (i, j). `target_i` is target(i).
+  LAMINA_INLINE LAMINA_FN float grad(int i, int j, float target_i) const {
+    const float target = is_one_class(i, j) ? target_i : 0.0f;
     return *out.row(i) * (math::exp(score(i, j) - log_sum.row(i)[0] - log_sum.row(i)[1]) - target);
   }
 };
@@ -68,7 +68,7 @@ struct all_pairs_lines {
     if (team.rank() != 0) return;
     sum = math::log(sum);
     if (a.log_sum) a.log_sum.row(i)[0] = most, a.log_sum.row(i)[1] = sum;
-    if (a.out) *a.out.row(i) = sum + (most - right * a.share(i));
+    if (a.out) *a.out.row(i) = sum + (most - right * a.target(i));
   }
 };
 /// One team computes the gradient of one row of X or, if `Other`, of Y. Each thread of the team
@@ -79,7 +79,7 @@ struct all_pairs_grad_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
     for (int k = team.rank(); k < a.columns; k += team.size()) a.to.row(r)[k] = 0;
-    const float own = a.share(r);  // rows of one class have the same share
+    const float own = a.target(r);  // rows of one class have the same target
     for (int other = 0; other < a.lines; ++other) {
       const float g = Other ? a.grad(other, r, own) : a.grad(r, other, own);
       const float* const from = Other ? a.x.row(other) : a.y.row(other);

@@ -73,8 +73,8 @@ void in_batch_cross_entropy_forward(call_context<Real>& ctx) {
     const auto [most, sum] = pairs.log_sum(i);
     double right = 0;
     for (std::size_t j = 0; j < pairs.rows; ++j)
-      if (const double share = pairs.target[i * pairs.rows + j]; share > 0)
-        right += share * pairs.score[i * pairs.rows + j];
+      if (const double target_i = pairs.target[i * pairs.rows + j]; target_i > 0)
+        right += target_i * pairs.score[i * pairs.rows + j];
     sums.flat(2 * i) = static_cast<Real>(most);
     sums.flat(2 * i + 1) = static_cast<Real>(sum);
     out.flat(i) = static_cast<Real>(sum + (most - right));

@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/arrays/padding.hpp>
-#include <lamina/plan/lowering/collected_products.hpp>
+#include <lamina/plan/lowering/deferred_products.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
@@ -81,7 +81,7 @@ constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k)
   }
   if (dy >= 0) {
     const int a = in_rows(s, x, k);
-    if (s.block > 0 && parts == 1 && collect(s, a, d, dy, k)) return true;
+    if (s.block > 0 && parts == 1 && defer_product(s, a, d, dy, k)) return true;
     instruction i = begin(s, fusion_anchor::gemm_dw, *op.schema, 1, k);
     use(s, a, access::load);
     use(s, d, access::load);

@@ -227,11 +227,11 @@ struct call_kernel<operators::auc> {
                counts(positive), " and ", counts(negative)});
     keep(b, c.input(2), positive);
     keep(b, c.input(3), negative);
-    scratch_parts parts(c.run.scratch);
-    detail::auc_arguments a = arguments(c, parts);
+    scratch_arena arena(c.run.scratch);
+    detail::auc_arguments a = arguments(c, arena);
     a.count = a.predict.rows;
     b.template elements<detail::auc_bins_body>(a);
-    b.run_algorithm(histogram(a), parts.rest());
+    b.run_algorithm(histogram(a), arena.rest());
     a.count = a.width = thresholds + 1;
     b.template elements<detail::auc_counts_body>(a);
     if (!a.area) return;
@@ -240,13 +240,13 @@ struct call_kernel<operators::auc> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_parts parts(nullptr);
-    const auto a = histogram(arguments(c, parts));
-    return parts.used() + algorithm_floats<Backend>(a);
+    scratch_arena arena(nullptr);
+    const auto a = histogram(arguments(c, arena));
+    return arena.used() + algorithm_floats<Backend>(a);
   }
 
  private:
-  static detail::auc_arguments arguments(const call_context& c, scratch_parts& parts) {
+  static detail::auc_arguments arguments(const call_context& c, scratch_arena& arena) {
     detail::auc_arguments a{};
     a.predict = c.in(0);
     a.label = c.in(1);
@@ -254,9 +254,9 @@ struct call_kernel<operators::auc> {
     a.positive = c.out(1);
     a.negative = c.out(2);
     a.thresholds = c.integer(1);
-    a.bins = parts.take<int>(a.predict.rows);
-    a.counts = parts.take<int>(2 * (a.thresholds + 1));
-    a.above = parts.take<std::int64_t>(2 * (a.thresholds + 1));
+    a.bins = arena.take<int>(a.predict.rows);
+    a.counts = arena.take<int>(2 * (a.thresholds + 1));
+    a.above = arena.take<std::int64_t>(2 * (a.thresholds + 1));
     a.fault = c.run.fault;
     a.group = c.number_of_group;
     a.lines = 1;

@@ -10,8 +10,8 @@
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_batch_sums.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_channels.hpp>
-#include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/plan/image_operators.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -103,8 +103,8 @@ void call_kernel<operators::batch_norm_factor>::run(const call_context& c) {
   double count = 0;  // number of elements of a channel in the batch
   if (x) {
     const detail::channel_rows r(x, channels);
-    if (const joint_sums* const joint = c.run().joint) {
-      count = detail::join_moments<Real>(*joint, x, r, epsilon, mean, variance, inverse);
+    if (const batch_sums* const all_parts = c.run().all_parts) {
+      count = detail::all_reduce_moments<Real>(*all_parts, x, r, epsilon, mean, variance, inverse);
     } else if (count = r.count<double>(); count > 1) {
       detail::batch_moments(x, r, mean, variance);
       for (int i = 0; i < channels; ++i)
@@ -156,8 +156,8 @@ void call_kernel<operators::batch_norm_grads>::run(const call_context& c) {
   Real* const sum_d = numbers_at<Real>(c.scratch());
   Real* const sum_dh = sum_d + padded(r.channels);
   const bool given = c.flag(0) || c.flag(4);
-  const joint_sums* const joint = given ? nullptr : c.run().joint;
-  bool passes = !given && joint == nullptr && detail::has_one_value(r);
+  const batch_sums* const all_parts = given ? nullptr : c.run().all_parts;
+  bool passes = !given && all_parts == nullptr && detail::has_one_value(r);
   std::fill_n(sum_d, r.channels, Real(0));
   std::fill_n(sum_dh, r.channels, Real(0));
   for (int first = 0; first < r.channels && !passes; first += detail::channels_together) {
@@ -190,19 +190,19 @@ void call_kernel<operators::batch_norm_grads>::run(const call_context& c) {
     if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_grad_of(x, d, r, i, mean[i], inverse[i]);
   }
   Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
-  if (joint != nullptr) {
-    const double count = detail::join_grads(*joint, r, sum_d, sum_dh);
+  if (all_parts != nullptr) {
+    const double count = detail::all_reduce_grads(*all_parts, r, sum_d, sum_dh);
     passes = count == 1;
     of_all = count > 0 ? static_cast<Real>(1 / count) : Real(0);
     if (passes) std::fill_n(sum_d, r.channels, Real(0)), std::fill_n(sum_dh, r.channels, Real(0));
   }
   if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
   if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
-  if (joint != nullptr && !passes) detail::take_grads(*joint, r, sum_d, sum_dh);
-  const operand share = c.output(2), line = c.output(3), factor = c.output(4);
+  if (all_parts != nullptr && !passes) detail::take_grads(*all_parts, r, sum_d, sum_dh);
+  const operand mean_grad = c.output(2), line = c.output(3), factor = c.output(4);
   if (!factor) return;
   for (int i = 0; i < r.channels; ++i) {
-    if (share) share.row<Real>(0)[i] = sum_d[i] * of_all;
+    if (mean_grad) mean_grad.row<Real>(0)[i] = sum_d[i] * of_all;
     if (line) line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
     factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
   }

@@ -106,9 +106,9 @@ struct batch_norm_grad_terms : batch_norm_arguments {
     if (out[0] != nullptr) out[0][c] = weighted;
     if (out[1] != nullptr) out[1][c] = sum;
     if (out[4] == nullptr) return;
-    const float share = given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
-    if (out[2] != nullptr) out[2][c] = sum * share;
-    if (out[3] != nullptr) out[3][c] = weighted * share * inverse;
+    const float weight = given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
+    if (out[2] != nullptr) out[2][c] = sum * weight;
+    if (out[3] != nullptr) out[3][c] = weighted * weight * inverse;
     out[4][c] = passes() ? 1.0f : in[0][c] * inverse;
   }
 

@@ -85,19 +85,19 @@ void order_lines(Backend& b, const call_context& c, int axis, bool descending) {
   const operand_lines<3> of(c, axis, {x, out ? out : indices, indices ? indices : out});
   if (of.count == 0) return;
   const int n = of.n.divisor(), lines = of.count / n;
-  scratch_parts parts(c.run.scratch);
-  const algorithm::sort_lines<Key> sort{parts.take_sort<Key>(of.count), lines, n};
+  scratch_arena arena(c.run.scratch);
+  const algorithm::sort_lines<Key> sort{arena.take_sort<Key>(of.count), lines, n};
   b.template elements<line_keys_body<Key>>({of, x.data, x.type, descending, sort.keys, of.count});
   b.run_algorithm(algorithm::sequence<int>{sort.numbers, of.count});
-  b.run_algorithm(sort, parts.rest());
+  b.run_algorithm(sort, arena.rest());
   b.template elements<line_order_body>(
       {of, x.data, out.data, indices.data, sort.sorted_numbers, size_of(x.type), of.count});
 }
 template <class Key, class Backend>
 std::ptrdiff_t line_order_scratch(int lines, int n) {
-  scratch_parts parts(nullptr);
-  const algorithm::sort_lines<Key> sort{parts.take_sort<Key>(lines * n), lines, n};
-  return parts.used() + algorithm_floats<Backend>(sort);
+  scratch_arena arena(nullptr);
+  const algorithm::sort_lines<Key> sort{arena.take_sort<Key>(lines * n), lines, n};
+  return arena.used() + algorithm_floats<Backend>(sort);
 }
 
 /// Copies the gradient of Out to dX: the gradient of an element of Out goes to the element's

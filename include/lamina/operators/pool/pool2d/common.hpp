@@ -38,10 +38,10 @@ struct pool_windows {
   LAMINA_FN std::ptrdiff_t out_size() const {
     return static_cast<std::ptrdiff_t>(height.out) * width.out;
   }
-  /// Returns 1 / the divisor of the average of a window with `rows` x `columns` elements of the
-  /// image.
+  /// Returns the weight, 1 / the divisor, in the average of a window with `rows` x `columns`
+  /// elements of the image.
   template <class Real = float>
-  LAMINA_FN Real share(int rows, int columns) const {
+  LAMINA_FN Real weight(int rows, int columns) const {
     return Real(1) / static_cast<Real>(counts_padding ? height.size * width.size : rows * columns);
   }
 

@@ -130,7 +130,7 @@ struct call_kernel<operators::pool2d> {
         const int first = w.width.first(x), end = w.width.end(x);
         Real sum = 0;
         for (int j = first; j < end; ++j) sum += line[j];
-        to[x] = sum * w.share<Real>(bottom - top, end - first);
+        to[x] = sum * w.weight<Real>(bottom - top, end - first);
       }
     }
   }
@@ -157,7 +157,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
       for (int x = 0; x < w.width.out; ++x, ++grad) {
         const int top = w.height.first(y), bottom = w.height.end(y);
         const int left = w.width.first(x), right = w.width.end(x);
-        const Real part = *grad * w.share<Real>(bottom - top, right - left);
+        const Real part = *grad * w.weight<Real>(bottom - top, right - left);
         for (int i = top; i < bottom; ++i)
           for (int j = left; j < right; ++j)
             to[static_cast<std::ptrdiff_t>(i) * w.width.in + j] += part;

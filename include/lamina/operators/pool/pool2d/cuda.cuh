@@ -33,7 +33,7 @@ struct pool2d_kernel : kernel_call {
         most = math::maximum(most, value);
         sum += value;
       }
-    y.row(e.row)[e.at] = w.is_average ? sum * w.share(bottom - top, right - left) : most;
+    y.row(e.row)[e.at] = w.is_average ? sum * w.weight(bottom - top, right - left) : most;
   }
 };
 
@@ -69,7 +69,7 @@ struct pool2d_grad_kernel : kernel_call {
         const int left = w.width.first(h), right = w.width.end(h);
         if (e.y >= bottom || e.x >= right) continue;
         if (w.is_average)
-          sum += grad[at] * w.share(bottom - top, right - left);
+          sum += grad[at] * w.weight(bottom - top, right - left);
         else if (first_of(from, w.width.in, top, bottom, left, right, best[at]) ==
                  e.y * w.width.in + e.x)
           sum += grad[at];
@@ -103,7 +103,7 @@ struct own_grad_kernel : kernel_call {
     float grad = d.row(e.row)[e.at];
     int best = -1;
     if (w.is_average)
-      grad *= w.share(bottom - top, right - left);
+      grad *= w.weight(bottom - top, right - left);
     else
       best = first_of(x.row(e.row) + channel, w.width.in, top, bottom, left, right,
                       y.row(e.row)[e.at]);

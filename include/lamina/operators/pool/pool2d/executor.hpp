@@ -68,12 +68,12 @@ struct pool_windows {
               held.push_back((c * static_cast<std::size_t>(in[0]) + static_cast<std::size_t>(i)) *
                                  static_cast<std::size_t>(in[1]) +
                              static_cast<std::size_t>(j));
-          f(window, held, share(static_cast<int>(held.size())));
+          f(window, held, weight(static_cast<int>(held.size())));
         }
   }
 
   /// Returns 1 / the divisor of the average of a window that contains `held` elements.
-  double share(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
+  double weight(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
 };
 
 template <class Real>
@@ -98,7 +98,7 @@ void pool_forward(call_context<Real>& ctx) {
             value = windows.is_average ? value + one : math::maximum(value, one);
           }
         if (windows.is_average)
-          value *= static_cast<Real>(windows.share((bottom - top) * (right - left)));
+          value *= static_cast<Real>(windows.weight((bottom - top) * (right - left)));
         *to++ = value;
       }
   ctx.give("Out", std::move(y));
@@ -113,10 +113,10 @@ void pool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(x));
   const pool_windows windows(ctx, shape_of(x), shape_of(y));
-  windows.for_each_window([&](std::size_t at, const std::vector<std::size_t>& held, double share) {
+  windows.for_each_window([&](std::size_t at, const std::vector<std::size_t>& held, double weight) {
     for (const std::size_t i : held) {
       if (windows.is_average) {
-        dx.flat(i) += d.flat(at) * static_cast<Real>(share);
+        dx.flat(i) += d.flat(at) * static_cast<Real>(weight);
       } else if (math::is_same(x.flat(i), y.flat(at))) {
         dx.flat(i) += d.flat(at);
         break;

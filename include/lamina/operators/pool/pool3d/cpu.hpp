@@ -31,7 +31,7 @@ struct volume_pooling {
       fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
   }
   template <class Real>
-  Real share(const volume_windows& w, std::ptrdiff_t held) const {
+  Real weight(const volume_windows& w, std::ptrdiff_t held) const {
     return Real(1) / static_cast<Real>(counts_padding ? w.window_size() : held);
   }
 };
@@ -123,7 +123,7 @@ void call_kernel<operators::pool3d>::run(const call_context& c) {
           sum += from[i];
           most = n++ == 0 ? from[i] : math::maximum(most, from[i]);
         });
-        to[at] = how.is_average ? sum * how.share<Real>(w, n) : most;
+        to[at] = how.is_average ? sum * how.weight<Real>(w, n) : most;
       });
     }
 }
@@ -151,7 +151,7 @@ void call_kernel<gradient_of<operators::pool3d>>::run(const call_context& c) {
             position = i;
         });
         if (n == 0) return;
-        const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
+        const Real part = how.is_average ? d[at] * how.weight<Real>(w, n) : Real(0);
         if (how.is_average)
           held([&](std::ptrdiff_t i) { to[i] += part; });
         else

@@ -36,7 +36,7 @@ struct volume_arguments {
     e.y = width.divide(e.x);
     return e;
   }
-  LAMINA_INLINE LAMINA_FN float share(int held) const {
+  LAMINA_INLINE LAMINA_FN float weight(int held) const {
     return 1.0f / static_cast<float>(
                       counts_padding ? w.side[0].size * w.side[1].size * w.side[2].size : held);
   }
@@ -75,13 +75,13 @@ struct volume_pool_body {
           if (held++ == 0 || math::is_above(v, most)) most = v, position = at;
         }
       }
-    if (a.to) a.to.row(e.row)[e.at] = a.is_average ? sum * a.share(held) : most;
+    if (a.to) a.to.row(e.row)[e.at] = a.is_average ? sum * a.weight(held) : most;
     if (a.positions != nullptr) a.positions[e.row * a.positions_stride + e.at] = position;
   }
 };
 
 /// Computes the gradient of an element of the image: a sum over the windows that contain it. For
-/// averages, each window adds a share of its gradient. For maxima (ByPlace), the windows of which
+/// averages, each window adds a weighted gradient. For maxima (ByPlace), the windows of which
 /// it is the largest element add their whole gradient.
 template <bool ByPlace>
 struct volume_grad_body {
@@ -104,8 +104,8 @@ struct volume_grad_body {
           if constexpr (ByPlace)
             sum += a.positions[e.row * a.positions_stride + at] == own ? grad : 0.0f;
           else
-            sum += grad * a.share((s[0].end(z) - s[0].first(z)) * (s[1].end(y) - s[1].first(y)) *
-                                  (s[2].end(x) - s[2].first(x)));
+            sum += grad * a.weight((s[0].end(z) - s[0].first(z)) * (s[1].end(y) - s[1].first(y)) *
+                                   (s[2].end(x) - s[2].first(x)));
         }
       }
     }

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
@@ -62,10 +63,10 @@ struct gru_cell {
       const number u = load(g + j, like), c = load(g + 2 * n + j, like);
       const number h = load(before + j, like), dh = load(back + j, like) + load(d + j, like);
       const number rest = number(Real(1)) - u;
-      const number share = origin_mode ? rest : u, kept = origin_mode ? u : rest;
+      const number added = origin_mode ? rest : u, kept = origin_mode ? u : rest;
       const number difference = origin_mode ? h - c : c - h;
       store(dg + j, grad_of(gate, u, number(dh * difference)));
-      store(dg + 2 * n + j, grad_of(candidate, c, number(dh * share)));
+      store(dg + 2 * n + j, grad_of(candidate, c, number(dh * added)));
       store(back + j, dh * kept);
     });
   }
@@ -131,8 +132,8 @@ struct call_kernel<operators::gru> {
     const operand gates = c.output(0), reset = c.output(1), by_step = c.output(2);
     const operand hidden = c.output(3);
     require_real<Real>(c, x);
-    scratch_pieces pieces(c.scratch());
-    pieces_of<Real, Product> m(c, pieces);
+    scratch_arena arena(c.scratch());
+    scratch_arrays<Real, Product> m(c, arena);
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n);
@@ -163,19 +164,19 @@ struct call_kernel<operators::gru> {
   }
   template <class Real = float, class Product = basic_step_product<Real>>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real, Product>>(c);
+    return scratch_floats<scratch_arrays<Real, Product>>(c);
   }
 
  private:
   template <class Real, class Product>
-  struct pieces_of {
+  struct scratch_arrays {
     step_schedule steps;
     int width;
     Real *weight, *hidden;
     Real *gates, *reset;  // values of one step, if the outputs are absent
     Product of_gates, of_candidate;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : steps(c, c.input(0), c.flag(2), p),
           width(c.input(2).rows),
           weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
@@ -196,7 +197,7 @@ struct call_kernel<gradient_of<operators::gru>> {
 
  private:
   template <class Real>
-  struct pieces_of {
+  struct scratch_arrays {
     step_schedule steps;
     int width, rows;
     Real *weight, *d_weight;
@@ -205,7 +206,7 @@ struct call_kernel<gradient_of<operators::gru>> {
     basic_step_product<Real> of_gates, of_candidate;
     Real* memory;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : steps(c, c.input(0), c.flag(2), p),
           width(c.input(2).rows),
           rows(c.input(0).rows),
@@ -229,8 +230,8 @@ void call_kernel<gradient_of<operators::gru>>::run(const call_context& c) {
   const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), gates = c.input(4);
   const operand reset = c.input(5), by_step = c.input(6), d = c.input(8);
   const operand dx = c.output(0), d_weight = c.output(2), d_bias = c.output(3);
-  scratch_pieces pieces(c.scratch());
-  const pieces_of<Real> m(c, pieces);
+  scratch_arena arena(c.scratch());
+  const scratch_arrays<Real> m(c, arena);
   const step_schedule& steps = m.steps;
   const int n = weight.rows;
   const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
@@ -282,7 +283,7 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::gru>>::run<double>(const
 
 template <class Real>
 std::ptrdiff_t call_kernel<gradient_of<operators::gru>>::scratch(const call_context& c) {
-  return scratch_floats<pieces_of<Real>>(c);
+  return scratch_floats<scratch_arrays<Real>>(c);
 }
 LAMINA_INSTANCE(
     std::ptrdiff_t call_kernel<gradient_of<operators::gru>>::scratch<float>(const call_context&))
@@ -312,8 +313,8 @@ struct call_kernel<operators::gru_unit> {
     const operand x = c.input(0), before = c.input(1), weight = c.input(2), bias = c.input(3);
     const operand gates = c.output(0), reset = c.output(1), hidden = c.output(2);
     require_real<Real>(c, x);
-    scratch_pieces pieces(c.scratch());
-    pieces_of<Real, Product> m(c, pieces);
+    scratch_arena arena(c.scratch());
+    scratch_arrays<Real, Product> m(c, arena);
     const int n = weight.rows;
     const auto one = detail::gru_unit_cell(c, n);
     take_gru_weight(weight, m.weight, m.of_gates, m.of_candidate);
@@ -336,18 +337,18 @@ struct call_kernel<operators::gru_unit> {
   }
   template <class Real = float, class Product = basic_step_product<Real>>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real, Product>>(c);
+    return scratch_floats<scratch_arrays<Real, Product>>(c);
   }
 
  private:
   template <class Real, class Product>
-  struct pieces_of {
+  struct scratch_arrays {
     int rows, width;
     Real *weight, *hidden;
     Real *gates, *reset;  // memory for absent outputs
     Product of_gates, of_candidate;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : rows(c.input(0).rows),
           width(c.input(2).rows),
           weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
@@ -368,13 +369,13 @@ struct call_kernel<gradient_of<operators::gru_unit>> {
 
  private:
   template <class Real>
-  struct pieces_of {
+  struct scratch_arrays {
     int rows, width;
     Real *weight, *d_weight, *back, *d_reset, *d_gates;
     basic_step_product<Real> of_gates, of_candidate;
     Real* memory;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : rows(c.input(0).rows),
           width(c.input(2).rows),
           weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
@@ -397,8 +398,8 @@ void call_kernel<gradient_of<operators::gru_unit>>::run(const call_context& c) {
   const operand reset = c.input(5), d = c.input(7);
   const operand dx = c.output(0), d_before = c.output(1), d_weight = c.output(2);
   const operand d_bias = c.output(3);
-  scratch_pieces pieces(c.scratch());
-  const pieces_of<Real> m(c, pieces);
+  scratch_arena arena(c.scratch());
+  const scratch_arrays<Real> m(c, arena);
   const int n = weight.rows;
   const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
   const auto one = detail::gru_unit_cell(c, n);
@@ -435,7 +436,7 @@ LAMINA_INSTANCE(
 
 template <class Real>
 std::ptrdiff_t call_kernel<gradient_of<operators::gru_unit>>::scratch(const call_context& c) {
-  return scratch_floats<pieces_of<Real>>(c);
+  return scratch_floats<scratch_arrays<Real>>(c);
 }
 LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::gru_unit>>::scratch<float>(
     const call_context&))

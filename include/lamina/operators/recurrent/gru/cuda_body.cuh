@@ -99,9 +99,9 @@ struct gru_grads {
 /// Computes the gradients of state j in one step from `dh`, the gradient of the new state.
 LAMINA_INLINE LAMINA_FN gru_grads gru_step_grads(const gru_arguments& a, int row, int j, float u,
                                                  float c, float before, float dh) {
-  const float share = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;
+  const float added = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;
   const float difference = a.origin_mode ? before - c : c - before;
-  const gru_grads d{grad_of(a.gate, u, dh * difference), grad_of(a.candidate, c, dh * share),
+  const gru_grads d{grad_of(a.gate, u, dh * difference), grad_of(a.candidate, c, dh * added),
                     dh * kept};
   a.d_gates.row(row)[j] = d.update;
   a.d_gates.row(row)[2 * a.n + j] = d.candidate;

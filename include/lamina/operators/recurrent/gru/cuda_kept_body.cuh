@@ -85,7 +85,7 @@ struct kept_gru_grad_steps {
   struct memory {
     shared_state<States> grads[3];  // gradients of u, r and c
     float sums[2][bound(States)];   // gradients of u and r times the weight
-    float past[bound(States)];      // gradient of h', without the gates' share
+    float past[bound(States)];      // gradient of h', without the gates' part
     float gates[3][bound(States)], before[bound(States)], d_hidden[bound(States)];
   };
   static constexpr bool adjacent = true;

@@ -37,8 +37,8 @@ struct gru_step {
   }
 
   const Real* candidate_weight() const { return weight + 2 * width * width; }
-  // h = share(u) * c + kept(u) * h'.
-  Real share(Real u) const { return origin_mode ? Real(1) - u : u; }
+  // h = added(u) * c + kept(u) * h'.
+  Real added(Real u) const { return origin_mode ? Real(1) - u : u; }
   Real kept(Real u) const { return origin_mode ? u : Real(1) - u; }
 
   // Computes the gates `g`, `reset` = r * h' and the state `next`. If has_state is false, the
@@ -56,7 +56,7 @@ struct gru_step {
       c = candidate(c);
       // The shorter form h + u * (c - h) would lose the digits of c if h is large, and would be NaN
       // if h is infinite.
-      next[d] = kept(g[d]) * h[d] + share(g[d]) * c;
+      next[d] = kept(g[d]) * h[d] + added(g[d]) * c;
     }
   }
 
@@ -69,7 +69,7 @@ struct gru_step {
     for (std::size_t d = 0; d < n; ++d) {
       const Real u = g[d], c = g[2 * n + d];
       dg[d] = dh[d] * (origin_mode ? h[d] - c : c - h[d]) * gate.derivative(u);
-      dg[2 * n + d] = dh[d] * share(u) * candidate.derivative(c);
+      dg[2 * n + d] = dh[d] * added(u) * candidate.derivative(c);
       before[d] = dh[d] * kept(u);
     }
     add_product(dg + 2 * n, false, candidate_weight(), true, d_reset.data(), 1, n, n);

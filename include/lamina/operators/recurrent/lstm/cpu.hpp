@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/memory/scratch_arena.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
@@ -120,8 +121,8 @@ struct call_kernel<operators::lstm> {
     const operand hidden = c.output(0), cell = c.output(1), gates = c.output(2);
     const operand activated = c.output(3);
     require_real<Real>(c, x);
-    scratch_pieces pieces(c.scratch());
-    pieces_of<Real, Product> m(c, pieces);
+    scratch_arena arena(c.scratch());
+    scratch_arrays<Real, Product> m(c, arena);
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n);
@@ -149,19 +150,19 @@ struct call_kernel<operators::lstm> {
   }
   template <class Real = float, class Product = basic_step_product<Real>>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real, Product>>(c);
+    return scratch_floats<scratch_arrays<Real, Product>>(c);
   }
 
  private:
   template <class Real, class Product>
-  struct pieces_of {
+  struct scratch_arrays {
     step_schedule steps;
     int width;
     Real *hidden, *cell, *activated;
     Real* gates;  // the gates of one step, if the output is absent
     Product product;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : steps(c, c.input(0), c.flag(1), p),
           width(c.input(3).rows),
           hidden(p.take<Real>(steps.sequences(), width)),
@@ -181,7 +182,7 @@ struct call_kernel<gradient_of<operators::lstm>> {
 
  private:
   template <class Real>
-  struct pieces_of {
+  struct scratch_arrays {
     step_schedule steps;
     int width, rows;
     Real *back_hidden, *back_cell, *nothing;
@@ -190,7 +191,7 @@ struct call_kernel<gradient_of<operators::lstm>> {
     basic_step_product<Real> product;
     Real* memory;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : steps(c, c.input(0), c.flag(1), p),
           width(c.input(3).rows),
           rows(c.input(0).rows),
@@ -213,8 +214,8 @@ void call_kernel<gradient_of<operators::lstm>>::run(const call_context& c) {
   const operand hidden = c.input(5), cell = c.input(6), gates = c.input(7);
   const operand activated = c.input(8), d_hidden = c.input(9), d_cell = c.input(10);
   const operand dx = c.output(0), d_weight = c.output(3), d_bias = c.output(4);
-  scratch_pieces pieces(c.scratch());
-  const pieces_of<Real> m(c, pieces);
+  scratch_arena arena(c.scratch());
+  const scratch_arrays<Real> m(c, arena);
   const step_schedule& steps = m.steps;
   const int n = weight.rows;
   const std::ptrdiff_t stride = padded(n), gate_stride = padded(4 * n);
@@ -259,7 +260,7 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lstm>>::run<double>(cons
 
 template <class Real>
 std::ptrdiff_t call_kernel<gradient_of<operators::lstm>>::scratch(const call_context& c) {
-  return scratch_floats<pieces_of<Real>>(c);
+  return scratch_floats<scratch_arrays<Real>>(c);
 }
 LAMINA_INSTANCE(
     std::ptrdiff_t call_kernel<gradient_of<operators::lstm>>::scratch<float>(const call_context&))
@@ -280,8 +281,8 @@ struct call_kernel<operators::lstmp> {
     const operand projection = c.output(0), cell = c.output(1), gates = c.output(2);
     const operand activated = c.output(3), hidden = c.output(4);
     require_real<Real>(c, x);
-    scratch_pieces pieces(c.scratch());
-    pieces_of<Real, Product> m(c, pieces);
+    scratch_arena arena(c.scratch());
+    scratch_arrays<Real, Product> m(c, arena);
     const step_schedule& steps = m.steps;
     const int n = m.width, p = m.projected;
     const detail::lstm_cell<Real> one(c, bias, n, 4, static_cast<Real>(c.number(2)));
@@ -321,19 +322,19 @@ struct call_kernel<operators::lstmp> {
   }
   template <class Real = float, class Product = basic_step_product<Real>>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real, Product>>(c);
+    return scratch_floats<scratch_arrays<Real, Product>>(c);
   }
 
  private:
   template <class Real, class Product>
-  struct pieces_of {
+  struct scratch_arrays {
     step_schedule steps;
     int width, projected;
     Real *projection, *cell, *activated;
     Real *gates, *hidden;  // values of one step, if the outputs are absent
     Product of_gates, of_projection;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : steps(c, c.input(0), c.flag(1), p),
           width(c.input(4).rows),
           projected(c.input(3).rows),
@@ -356,7 +357,7 @@ struct call_kernel<gradient_of<operators::lstmp>> {
 
  private:
   template <class Real>
-  struct pieces_of {
+  struct scratch_arrays {
     step_schedule steps;
     int width, projected, rows;
     Real *back_projection, *back_hidden, *back_cell, *nothing;
@@ -365,7 +366,7 @@ struct call_kernel<gradient_of<operators::lstmp>> {
     basic_step_product<Real> of_gates, of_projection;
     Real* memory;
 
-    pieces_of(const call_context& c, scratch_pieces& p)
+    scratch_arrays(const call_context& c, scratch_arena& p)
         : steps(c, c.input(0), c.flag(1), p),
           width(c.input(4).rows),
           projected(c.input(3).rows),
@@ -396,8 +397,8 @@ void call_kernel<gradient_of<operators::lstmp>>::run(const call_context& c) {
   const operand d_projection = c.input(11), d_cell = c.input(12);
   const operand dx = c.output(0), d_weight = c.output(3), d_proj_weight = c.output(4);
   const operand d_bias = c.output(5);
-  scratch_pieces pieces(c.scratch());
-  const pieces_of<Real> m(c, pieces);
+  scratch_arena arena(c.scratch());
+  const scratch_arrays<Real> m(c, arena);
   const step_schedule& steps = m.steps;
   const int n = m.width, p = m.projected, rows = c.input(0).rows;
   const std::ptrdiff_t stride = padded(n), proj_stride = padded(p), gate_stride = padded(4 * n);
@@ -463,7 +464,7 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lstmp>>::run<double>(con
 
 template <class Real>
 std::ptrdiff_t call_kernel<gradient_of<operators::lstmp>>::scratch(const call_context& c) {
-  return scratch_floats<pieces_of<Real>>(c);
+  return scratch_floats<scratch_arrays<Real>>(c);
 }
 LAMINA_INSTANCE(
     std::ptrdiff_t call_kernel<gradient_of<operators::lstmp>>::scratch<float>(const call_context&))

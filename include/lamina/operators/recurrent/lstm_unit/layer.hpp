@@ -10,7 +10,7 @@
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/definition.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/shape/concat/layer_concat.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

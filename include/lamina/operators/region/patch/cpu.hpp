@@ -125,12 +125,12 @@ void call_kernel<gradient_of<operators::spp>>::run(const call_context& c) {
       p, x.rows,
       [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
         const Real grad = d.row<const Real>(r)[at];
-        const Real share = grad / pyramid::size<Real>(rows, columns);
+        const Real mean_grad = grad / pyramid::size<Real>(rows, columns);
         for (int v = rows.begin; v < rows.end; ++v)
           for (int h = columns.begin; h < columns.end; ++h) {
             const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
             if (p.average) {
-              dx.row<Real>(r)[k] += share;
+              dx.row<Real>(r)[k] += mean_grad;
             } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
               dx.row<Real>(r)[k] += grad;
               return;

@@ -27,17 +27,17 @@ struct spp_kernel : kernel_call {
     int at = i, level = 0;
     for (; at >= of.channels << 2 * level; ++level) at -= of.channels << 2 * level;
     const int windows = 1 << level, channel = at >> 2 * level;
-    const image_range down = pyramid_window(at >> level & (windows - 1), windows, of.height);
-    const image_range across = pyramid_window(at & (windows - 1), windows, of.width);
+    const image_range rows = pyramid_window(at >> level & (windows - 1), windows, of.height);
+    const image_range side = pyramid_window(at & (windows - 1), windows, of.width);
     const float* const from = x.row(row) + channel * of.height * of.width;
-    float sum = 0, most = from[down.begin * of.width + across.begin];
-    for (int v = down.begin; v < down.end; ++v)
-      for (int h = across.begin; h < across.end; ++h) {
+    float sum = 0, most = from[rows.begin * of.width + side.begin];
+    for (int v = rows.begin; v < rows.end; ++v)
+      for (int h = side.begin; h < side.end; ++h) {
         const float value = from[v * of.width + h];
         sum += value;
         most = math::maximum(most, value);
       }
-    y.row(row)[i] = of.average ? sum / pyramid::size<float>(down, across) : most;
+    y.row(row)[i] = of.average ? sum / pyramid::size<float>(rows, side) : most;
   }
 };
 /// The gradient of an image element. Each element is in one window per level; among several largest
@@ -57,25 +57,25 @@ struct spp_grad_kernel : kernel_call {
       const int row = pyramid_window_of(to.y, windows, of.height);
       const int column = pyramid_window_of(to.x, windows, of.width);
       const int at = begin + (to.channel << 2 * level) + (row << level) + column;
-      const image_range down = pyramid_window(row, windows, of.height);
-      const image_range across = pyramid_window(column, windows, of.width);
+      const image_range rows = pyramid_window(row, windows, of.height);
+      const image_range side = pyramid_window(column, windows, of.width);
       const float grad = d.row(to.row)[at];
       if (of.average)
-        sum += grad / pyramid::size<float>(down, across);
-      else if (is_first(image, of.width, y.row(to.row)[at], down, across, to.y, to.x))
+        sum += grad / pyramid::size<float>(rows, side);
+      else if (is_first(image, of.width, y.row(to.row)[at], rows, side, to.y, to.x))
         sum += grad;
     }
     dx.row(to.row)[to.at] = sum;
   }
 
  private:
-  static LAMINA_INLINE LAMINA_FN bool is_first(const float* plane, int over, float most,
+  static LAMINA_INLINE LAMINA_FN bool is_first(const float* plane, int width, float most,
                                                image_range rows, image_range columns, int y,
                                                int x) {
-    if (!math::is_same(plane[y * over + x], most)) return false;
+    if (!math::is_same(plane[y * width + x], most)) return false;
     for (int v = rows.begin; v <= y; ++v)
       for (int h = columns.begin; h < (v < y ? columns.end : x); ++h)
-        if (math::is_same(plane[v * over + h], most)) return false;
+        if (math::is_same(plane[v * width + h], most)) return false;
     return true;
   }
 };

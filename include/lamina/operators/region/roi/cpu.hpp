@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/region/roi/cpu.hpp - maxima (roi_pool) and averages (roi_align, psroi_pool) over
-// the parts of regions of images.
+// the bins of regions of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -60,9 +60,9 @@ void call_kernel<operators::roi_pool>::run(const call_context& c) {
             x.row<const Real>(n) + static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3];
         for (int i = 0; i < height; ++i)
           for (int j = 0; j < width; ++j, ++at) {
-            const image_range rows = region_part(region[1], region[3], scale, height, i, x.dims[2]);
+            const image_range rows = region_bin(region[1], region[3], scale, height, i, x.dims[2]);
             const image_range columns =
-                region_part(region[0], region[2], scale, width, j, x.dims[3]);
+                region_bin(region[0], region[2], scale, width, j, x.dims[3]);
             std::int64_t position = -1;
             Real most = 0;
             for (int v = rows.begin; v < rows.end; ++v)
@@ -88,12 +88,12 @@ void call_kernel<gradient_of<operators::roi_pool>>::run(const call_context& c) {
   clear(dx);
   const sequence_rows all = c.sequences(c.input(1));
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(x.dims[2]) * x.dims[3];
-  const int parts = d.columns / x.dims[1];
+  const int bins = d.columns / x.dims[1];
   for (int n = 0; n < x.rows; ++n)
     for (int r = all.begin(n); r < all.end(n); ++r)
       for (int i = 0; i < d.columns; ++i) {
         const std::int64_t position = positions.row<const std::int64_t>(r)[i];
-        if (position >= 0) dx.row<Real>(n)[i / parts * plane + position] += d.row<const Real>(r)[i];
+        if (position >= 0) dx.row<Real>(n)[i / bins * plane + position] += d.row<const Real>(r)[i];
       }
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::roi_pool>>::run<float>(const call_context&))
@@ -127,7 +127,7 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
     const region_corners region(regions, r);
     const region_side rows = region_side_of(region[1], region[3], scale, height, ratio);
     const region_side columns = region_side_of(region[0], region[2], scale, width, ratio);
-    const float share = 1.0f / static_cast<float>(rows.points * columns.points);
+    const float fraction = 1.0f / static_cast<float>(rows.points * columns.points);
     for (int i = 0; i < height; ++i)
       for (int j = 0; j < width; ++j)
         for (int k = 0; k < rows.points * columns.points; ++k) {
@@ -136,13 +136,14 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
           if (y.outside || z.outside) continue;
           const int position[] = {y.low * w + z.low, y.low * w + z.high, y.high * w + z.low,
                                   y.high * w + z.high};
-          const float weight[] = {(1 - y.part) * (1 - z.part), (1 - y.part) * z.part,
-                                  y.part * (1 - z.part), y.part * z.part};
+          const float weight[] = {(1 - y.fraction) * (1 - z.fraction),
+                                  (1 - y.fraction) * z.fraction, y.fraction * (1 - z.fraction),
+                                  y.fraction * z.fraction};
           for (int channel = 0; channel < x.dims[1]; ++channel)
             for (int q = 0; q < 4; ++q)
               if (weight[q] != 0)
                 f(n, r, (channel * height + i) * width + j,
-                  static_cast<std::ptrdiff_t>(channel) * h * w + position[q], weight[q] * share);
+                  static_cast<std::ptrdiff_t>(channel) * h * w + position[q], weight[q] * fraction);
         }
   });
 }
@@ -160,8 +161,8 @@ void for_each_scored(const call_context& c, const operand& x, const operand& reg
     const region_corners region(regions, r);
     for (int i = 0; i < height; ++i)
       for (int j = 0; j < width; ++j) {
-        const image_range rows = scored_part(region[1], region[3], scale, height, i, x.dims[2]);
-        const image_range columns = scored_part(region[0], region[2], scale, width, j, w);
+        const image_range rows = scored_bin(region[1], region[3], scale, height, i, x.dims[2]);
+        const image_range columns = scored_bin(region[0], region[2], scale, width, j, w);
         const int count = (rows.end - rows.begin) * (columns.end - columns.begin);
         for (int channel = 0; channel < channels; ++channel) {
           const int at = (channel * height + i) * width + j;

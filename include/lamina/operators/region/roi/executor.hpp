@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/region/roi/executor.hpp - maxima (roi_pool) and averages (roi_align, psroi_pool)
-// over the parts of regions of images.
+// over the bins of regions of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -41,11 +41,11 @@ void roi_pool_forward(call_context<Real>& ctx) {
         for (std::size_t i = 0; i < out[2]; ++i)
           for (std::size_t j = 0; j < out[3]; ++j, ++at) {
             const image_range rows =
-                region_part(corner(1), corner(3), scale, static_cast<int>(out[2]),
-                            static_cast<int>(i), static_cast<int>(shape[2]));
+                region_bin(corner(1), corner(3), scale, static_cast<int>(out[2]),
+                           static_cast<int>(i), static_cast<int>(shape[2]));
             const image_range columns =
-                region_part(corner(0), corner(2), scale, static_cast<int>(out[3]),
-                            static_cast<int>(j), static_cast<int>(shape[3]));
+                region_bin(corner(0), corner(2), scale, static_cast<int>(out[3]),
+                           static_cast<int>(j), static_cast<int>(shape[3]));
             position.flat(at) = -1;
             for (int v = rows.begin; v < rows.end; ++v)
               for (int h = columns.begin; h < columns.end; ++h) {
@@ -69,12 +69,12 @@ void roi_pool_gradient(call_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(ctx.real("X")));
   const tensor_shape shape = shape_of(dx);
   const std::size_t plane = shape[2] * shape[3],
-                    parts = d.size() == 0 ? 1 : d.size() / (d.shape()[0] * shape[1]);
+                    bins = d.size() == 0 ? 1 : d.size() / (d.shape()[0] * shape[1]);
   for (std::size_t n = 0; n < shape[0]; ++n)
-    for (std::size_t i = sequences.last()[n] * shape[1] * parts;
-         i < sequences.last()[n + 1] * shape[1] * parts; ++i)
+    for (std::size_t i = sequences.last()[n] * shape[1] * bins;
+         i < sequences.last()[n + 1] * shape[1] * bins; ++i)
       if (position.flat(i) >= 0)
-        dx.flat((n * shape[1] + i / parts % shape[1]) * plane +
+        dx.flat((n * shape[1] + i / bins % shape[1]) * plane +
                 static_cast<std::size_t>(position.flat(i))) += d.flat(i);
   ctx.give("X@GRAD", std::move(dx));
 }
@@ -108,9 +108,9 @@ void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, 
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);
   const int ratio = ctx.integer("sampling_ratio", -1);
   const float scale = static_cast<float>(ctx.attribute("spatial_scale", 1));
-  const std::size_t parts = static_cast<std::size_t>(height * width), w = shape[3];
+  const std::size_t bins = static_cast<std::size_t>(height * width), w = shape[3];
   for_each_region(
-      ctx, shape[0], shape[1] * parts, [&](std::size_t n, const auto& corner, std::size_t first) {
+      ctx, shape[0], shape[1] * bins, [&](std::size_t n, const auto& corner, std::size_t first) {
         const region_side rows = region_side_of(corner[1], corner[3], scale, height, ratio);
         const region_side columns = region_side_of(corner[0], corner[2], scale, width, ratio);
         for (std::size_t c = 0; c < shape[1]; ++c)
@@ -121,12 +121,11 @@ void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, 
                   const neighbours y = neighbours_of(rows.at(i, p), static_cast<int>(shape[2]));
                   const neighbours x = neighbours_of(columns.at(j, q), static_cast<int>(w));
                   if (y.outside || x.outside) continue;
-                  const std::size_t to =
-                      first + c * parts + static_cast<std::size_t>(i * width + j);
+                  const std::size_t to = first + c * bins + static_cast<std::size_t>(i * width + j);
                   for (const auto& [row, of_row] :
-                       {std::pair{y.low, 1 - y.part}, std::pair{y.high, y.part}})
+                       {std::pair{y.low, 1 - y.fraction}, std::pair{y.high, y.fraction}})
                     for (const auto& [column, of_column] :
-                         {std::pair{x.low, 1 - x.part}, std::pair{x.high, x.part}})
+                         {std::pair{x.low, 1 - x.fraction}, std::pair{x.high, x.fraction}})
                       if (of_row != 0 && of_column != 0)
                         f(to,
                           ((n * shape[1] + c) * shape[2] + static_cast<std::size_t>(row)) * w +
@@ -143,19 +142,18 @@ template <class Real, class F>
 void for_each_scored(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);
   const float scale = static_cast<float>(ctx.attribute("spatial_scale", 1));
-  const std::size_t parts = static_cast<std::size_t>(height * width);
-  if (static_cast<std::size_t>(ctx.integer("output_channels")) * parts != shape[1])
+  const std::size_t bins = static_cast<std::size_t>(height * width);
+  if (static_cast<std::size_t>(ctx.integer("output_channels")) * bins != shape[1])
     ctx.fail("expected " + std::to_string(ctx.integer("output_channels")) + " times " +
-             std::to_string(parts) + " channels, found " + std::to_string(shape[1]));
+             std::to_string(bins) + " channels, found " + std::to_string(shape[1]));
   for_each_region(
       ctx, shape[0], shape[1], [&](std::size_t n, const auto& corner, std::size_t first) {
         for (std::size_t c = 0; c < shape[1]; ++c) {
-          const int i = static_cast<int>(c % parts) / width,
-                    j = static_cast<int>(c % parts) % width;
+          const int i = static_cast<int>(c % bins) / width, j = static_cast<int>(c % bins) % width;
           const image_range rows =
-              scored_part(corner[1], corner[3], scale, height, i, static_cast<int>(shape[2]));
+              scored_bin(corner[1], corner[3], scale, height, i, static_cast<int>(shape[2]));
           const image_range columns =
-              scored_part(corner[0], corner[2], scale, width, j, static_cast<int>(shape[3]));
+              scored_bin(corner[0], corner[2], scale, width, j, static_cast<int>(shape[3]));
           const int count = (rows.end - rows.begin) * (columns.end - columns.begin);
           for (int v = rows.begin; v < rows.end; ++v)
             for (int u = columns.begin; u < columns.end; ++u)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/region/roi/layer.hpp - maxima (roi_pool) and averages (roi_align, psroi_pool)
-// over the parts of regions of images.
+// over the bins of regions of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,7 +32,7 @@ struct roi_pool_attr {
   std::string_view name{};
 };
 
-/// Divides regions of images into `Size` parts and takes the largest element of each part:
+/// Divides regions of images into `Size` bins and takes the largest element of each bin:
 /// `roi_pool<7>(image, regions)`. Each image has a sequence of regions; a region is left, top,
 /// right, bottom. The result has the rows of the regions and shape [C, height, width of Size].
 /// Source: Girshick 2015. Fluid: layers.roi_pool.
@@ -60,7 +60,7 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
 /// Options of roi_align.
 struct roi_align_attr {
   float spatial_scale = 1;  // factor from region coordinates to image elements
-  int sampling_ratio = -1;  // sample points per side of a part; -1: its length rounded up
+  int sampling_ratio = -1;  // sample points per side of a bin; -1: its length rounded up
   std::string_view name{};
 };
 /// Options of psroi_pool.
@@ -69,7 +69,7 @@ struct psroi_pool_attr {
   std::string_view name{};
 };
 
-/// Divides regions of images into `Size` parts and averages each part over interpolated sample
+/// Divides regions of images into `Size` bins and averages each bin over interpolated sample
 /// points, without rounding of borders: `roi_align<7>(image, regions)`. Regions are as in roi_pool;
 /// the result has their rows and shape [C, height, width of Size]. Source: He et al. 2017. Fluid:
 /// layers.roi_align.
@@ -92,7 +92,7 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
   return layer.returns(y);
 }
 
-/// Divides regions of images into `Size` parts and averages each part, where each part (i, j) reads
+/// Divides regions of images into `Size` bins and averages each bin, where each bin (i, j) reads
 /// a separate channel: `psroi_pool<3>(scores, regions)`. From C channels, the result is [C /
 /// (height * width of Size), height, width] for each region. Source: Dai et al. 2016. Fluid:
 /// layers.psroi_pool.
@@ -102,12 +102,12 @@ constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> region
                           int line = __builtin_LINE()) {
   using image = variable<T, R, C, H, W>;
   using given = variable<U, S, D...>;
-  constexpr int parts = Size.least(1) ? Size.height * Size.width : 0;
+  constexpr int bins = Size.least(1) ? Size.height * Size.width : 0;
   constexpr bool good =
-      parts > 0 && C % (parts > 0 ? parts : 1) == 0 && detail::are_regions<T, R, S, given>();
+      bins > 0 && C % (bins > 0 ? bins : 1) == 0 && detail::are_regions<T, R, S, given>();
   static_assert(check<good, gets<Size.height, Size.width>, gets_type<image, given>>,
                 "lamina: psroi_pool: a sequence of regions of four numbers for each image, and as "
-                "many channels for each part");
+                "many channels for each bin");
   require_one_program(x, regions, line);
   constexpr int height = good ? Size.height : 1, width = good ? Size.width : 1;
   program_builder& b = *x.builder;

@@ -102,7 +102,7 @@ void call_kernel<operators::sequence_concat>::run(const call_context& c) {
     return n;
   });
   const operand out = c.output(0);
-  for_each_joined(c, [&](int i, int from, int rows, int to) {
+  for_each_concatenated(c, [&](int i, int from, int rows, int to) {
     copy_block(c.input(0, i), from, out, to, rows);
   });
 }
@@ -112,7 +112,7 @@ LAMINA_INSTANCE(void call_kernel<operators::sequence_concat>::run<double>(const 
 template <class Real>
 void call_kernel<gradient_of<operators::sequence_concat>>::run(const call_context& c) {
   const operand d = c.input(1);
-  for_each_joined(c, [&](int i, int to, int rows, int from) {
+  for_each_concatenated(c, [&](int i, int to, int rows, int from) {
     if (const operand dx = c.output(0, i)) copy_block(d, from, dx, to, rows);
   });
 }

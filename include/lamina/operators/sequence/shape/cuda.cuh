@@ -37,7 +37,7 @@ struct call_kernel<operators::sequence_concat> {
   /// Returns the rows of the result to which the rows of input i are copied.
   static row_order positions(const host_rows& h, int i) {
     row_order order;
-    for_each_joined(h, [&](int input, int, int rows, int to) {
+    for_each_concatenated(h, [&](int input, int, int rows, int to) {
       if (input == i) order.add(to, rows);
     });
     return order;

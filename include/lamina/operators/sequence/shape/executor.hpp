@@ -30,7 +30,7 @@ void sequence_reverse_forward(call_context<Real>& ctx) {
 /// Calls f(index of the input, row of this input) for each row of the result of a sequence_concat,
 /// in order.
 template <class Real, class F>
-void for_joined_rows(const call_context<Real>& ctx, F&& f) {
+void for_concatenated_rows(const call_context<Real>& ctx, F&& f) {
   for (std::size_t s = 0; s < ctx.lod("X").sequences(); ++s)
     for (int i = 0; i < ctx.count("X"); ++i)
       for (std::size_t r = ctx.lod("X", i).last()[s]; r < ctx.lod("X", i).last()[s + 1]; ++r)
@@ -58,7 +58,7 @@ void sequence_concat_forward(call_context<Real>& ctx) {
     xt::xarray<T> out = xt::xarray<T>::from_shape(shape);
     xt::xarray<T> storage;
     std::size_t at = 0;
-    for_joined_rows(ctx, [&](int i, std::size_t r) {
+    for_concatenated_rows(ctx, [&](int i, std::size_t r) {
       const xt::xarray<T>& x = values_as(ctx.input("X", i), storage);
       for (std::size_t c = 0; c < width; ++c) out.flat(at++) = x.flat(r * width + c);
     });
@@ -74,7 +74,7 @@ void sequence_concat_gradient(call_context<Real>& ctx) {
   std::vector<xt::xarray<Real>> dx;
   for (int i = 0; i < ctx.count("X"); ++i) dx.push_back(zeros<Real>(ctx.input("X", i).shape()));
   std::size_t at = 0;
-  for_joined_rows(ctx, [&](int i, std::size_t r) {
+  for_concatenated_rows(ctx, [&](int i, std::size_t r) {
     for (std::size_t c = 0; c < width; ++c)
       dx[static_cast<std::size_t>(i)].flat(r * width + c) = d.flat(at++);
   });

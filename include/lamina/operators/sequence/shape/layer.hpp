@@ -47,7 +47,7 @@ constexpr auto sequence_concat(std::tuple<First, More...> inputs,
       inputs);
   layer_helper layer(b, "sequence_concat", attr.name);
   const out y = layer.template output<out>();
-  detail::add_joining(b, schema_of<operators::sequence_concat>(), ids, n, y.id);
+  detail::add_with_inputs(b, schema_of<operators::sequence_concat>(), ids, n, y.id);
   return layer.returns(y);
 }
 
@@ -139,7 +139,7 @@ template <fixed_string Name>
 struct regrouped {
   using parent = batch;
   static constexpr domain_kind kind = domain_kind::subset;
-  static constexpr auto name = joined(Name, fixed_string("/sequences"));
+  static constexpr auto name = concatenated(Name, fixed_string("/sequences"));
   static constexpr int lod_level = 0;
 };
 

@@ -58,10 +58,11 @@ void call_kernel<gradient_of<operators::sequence_softmax>>::run(const call_conte
   for (int s = 0; s < all.count; ++s) {
     double total = 0;
     for (int r = all.begin(s); r < all.end(s); ++r)
-      total += static_cast<double>(math::share_of(*y.row<const Real>(r), *d.row<const Real>(r)));
+      total +=
+          static_cast<double>(math::multiply_no_nan(*y.row<const Real>(r), *d.row<const Real>(r)));
     const Real sum = static_cast<Real>(total);
     for (int r = all.begin(s); r < all.end(s); ++r)
-      *dx.row<Real>(r) = math::share_of(*y.row<const Real>(r), *d.row<const Real>(r) - sum);
+      *dx.row<Real>(r) = math::multiply_no_nan(*y.row<const Real>(r), *d.row<const Real>(r) - sum);
   }
 }
 LAMINA_INSTANCE(

@@ -39,11 +39,11 @@ struct sequence_softmax_grad_lines {
     const int begin = a.all.begin(s) + team.rank(), end = a.all.end(s), step = team.size();
     float sum = 0;
     for (int r = begin; r < end; r += step)
-      sum += math::share_of(*a.in[0].row<const float>(r), *a.in[1].row<const float>(r));
+      sum += math::multiply_no_nan(*a.in[0].row<const float>(r), *a.in[1].row<const float>(r));
     sum = sum_of(team, sum);
     for (int r = begin; r < end; r += step)
       *a.out[0].row<float>(r) =
-          math::share_of(*a.in[0].row<const float>(r), *a.in[1].row<const float>(r) - sum);
+          math::multiply_no_nan(*a.in[0].row<const float>(r), *a.in[1].row<const float>(r) - sum);
   }
 };
 

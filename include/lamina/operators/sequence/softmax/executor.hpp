@@ -42,9 +42,9 @@ void sequence_softmax_gradient(call_context<Real>& ctx) {
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     Real sum = 0;
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
-      sum += math::share_of(y.flat(r), dy.flat(r));
+      sum += math::multiply_no_nan(y.flat(r), dy.flat(r));
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
-      dx.flat(r) = math::share_of(y.flat(r), dy.flat(r) - sum);
+      dx.flat(r) = math::multiply_no_nan(y.flat(r), dy.flat(r) - sum);
   }
   ctx.give("X@GRAD", std::move(dx));
 }

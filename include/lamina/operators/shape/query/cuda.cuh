@@ -153,10 +153,10 @@ struct call_kernel<operators::where_index> {
                                    [&](int r) { return found[static_cast<std::size_t>(r)]; });
     const operand x = c.input(0), out = c.output(0);
     if (!out || all == 0) return;
-    scratch_parts parts(c.run.scratch);
+    scratch_arena arena(c.run.scratch);
     const array_layout of = layout_of(x);
     detail::where_body::arguments a{};
-    a.order = chosen_elements::of(b, c.in(0), true, parts).numbers;
+    a.order = chosen_elements::of(b, c.in(0), true, arena).numbers;
     a.to = out.row<std::int64_t>(0);
     a.stride = out.stride;
     a.first_row = x.domain != 0 ? c.run.first_row[x.domain] : 0;

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/operators/shape/join/executor.hpp>
+#include <lamina/operators/shape/concat/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 

@@ -7,7 +7,7 @@
 
 #include <lamina/executor/call_context.hpp>
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/operators/shape/join/executor.hpp>
+#include <lamina/operators/shape/concat/executor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 

@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/core/threads/worker_pool.hpp>
-#include <lamina/train/gradients/joint_parts.hpp>
+#include <lamina/train/gradients/parts_reduction.hpp>
 
 namespace {
 
@@ -48,17 +48,17 @@ double number(int part) { return 0.1 + static_cast<double>(part) * 1e15 / 7; }
 
 TEST_CASE("parts get the sum of all, in the order of a tree", "[threads]") {
   lamina::worker_pool pool(3);
-  lamina::joint_parts all(3, nullptr, {2, 1, 1});
+  lamina::parts_reduction all(3, nullptr, {2, 1, 1});
   for (int round = 0; round < 200; ++round) {
     all.begin();
     std::vector<double> found(9);
     pool.run([&](int t) {
       all.run(t, [&] {
-        const lamina::engine::cpu::joint_sums& mine = *all.part(t);
+        const lamina::engine::cpu::batch_sums& mine = *all.part(t);
         for (std::size_t k = 0; k < 3; ++k) {
           mine.numbers[0] = number(t + static_cast<int>(k));
           mine.numbers[1] = 1;
-          mine.join(k == 0 ? 2 : 1, &add);
+          mine.all_reduce(k == 0 ? 2 : 1, &add);
           found[static_cast<std::size_t>(t) * 3 + k] = mine.numbers[0];
           if (k == 0 && mine.numbers[1] != 3) throw std::runtime_error("the second number");
         }
@@ -74,16 +74,16 @@ TEST_CASE("parts get the sum of all, in the order of a tree", "[threads]") {
 TEST_CASE("a part without rows adds nothing, but takes part", "[threads]") {
   for (const int empty : {0, 1, 3}) {
     lamina::worker_pool pool(4);
-    lamina::joint_parts all(4, nullptr, {1, 1});
+    lamina::parts_reduction all(4, nullptr, {1, 1});
     all.begin();
     std::vector<double> found(4);
     pool.run([&](int t) {
       all.run(t, [&] {
         if (t == empty) return;
-        const lamina::engine::cpu::joint_sums& mine = *all.part(t);
+        const lamina::engine::cpu::batch_sums& mine = *all.part(t);
         for (int k = 0; k < 2; ++k) {
           mine.numbers[0] = 1 + k;
-          mine.join(1, &add);
+          mine.all_reduce(1, &add);
         }
         found[static_cast<std::size_t>(t)] = mine.numbers[0];
       });
@@ -96,38 +96,38 @@ TEST_CASE("parts of several processes are summed in the order of one tree", "[th
   // Two threads in each of three processes, as six threads.
   lamina::worker_pool pool(2), six(6);
   told_world world({number(2) + number(3), number(4) + number(5)});
-  lamina::joint_parts own(2, &world, {1}), whole(6, nullptr, {1});
+  lamina::parts_reduction own(2, &world, {1}), whole(6, nullptr, {1});
   double found = 0, expected = 0;
-  const auto joins = [](lamina::joint_parts& parts, double& to) {
+  const auto reduces = [](lamina::parts_reduction& parts, double& to) {
     parts.begin();
     return [&parts, &to](int t) {
       parts.run(t, [&] {
-        const lamina::engine::cpu::joint_sums& mine = *parts.part(t);
+        const lamina::engine::cpu::batch_sums& mine = *parts.part(t);
         mine.numbers[0] = number(t);
-        mine.join(1, &add);
+        mine.all_reduce(1, &add);
         if (t == 1) to = mine.numbers[0];
       });
     };
   };
-  pool.run(joins(own, found));
-  six.run(joins(whole, expected));
+  pool.run(reduces(own, found));
+  six.run(reduces(whole, expected));
   CHECK(found == expected);
 }
 
 TEST_CASE("an error in one part ends the others with it, and the next run is right", "[threads]") {
   lamina::worker_pool pool(3);
-  lamina::joint_parts all(3, nullptr, {1, 1});
+  lamina::parts_reduction all(3, nullptr, {1, 1});
   for (int round = 0; round < 60; ++round) {
     all.begin();
     const int bad = round % 4;  // 3: none
     const auto run = [&] {
       pool.run([&](int t) {
         all.run(t, [&] {
-          const lamina::engine::cpu::joint_sums& mine = *all.part(t);
+          const lamina::engine::cpu::batch_sums& mine = *all.part(t);
           for (int k = 0; k < 2; ++k) {
             if (t == bad && k == round / 4 % 2) throw std::runtime_error("the disk is full");
             mine.numbers[0] = 1;
-            mine.join(1, &add);
+            mine.all_reduce(1, &add);
             if (mine.numbers[0] != 3) throw std::logic_error("a wrong sum");
           }
         });

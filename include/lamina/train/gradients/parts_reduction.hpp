@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradients/joint_parts.hpp - sums statistics over the parts of a mini-batch while
+// lamina/train/gradients/parts_reduction.hpp - sums statistics over the parts of a mini-batch while
 // threads and processes compute them (train_options::sync_batch_norm).
 #pragma once
 
@@ -14,25 +14,25 @@
 #include <unistd.h>
 
 #include <lamina/core/threads/threading.hpp>
-#include <lamina/engine/cpu/schedule/joint_sums.hpp>
+#include <lamina/engine/cpu/schedule/batch_sums.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Implements joint_sums for the parts of a mini-batch, one part per thread of each process. All
+/// Implements batch_sums for the parts of a mini-batch, one part per thread of each process. All
 /// parts, also those without samples, meet at each of the sums of a program. Sums follow a balanced
 /// binary tree over the parts of all processes, so R processes of T threads get the same bits as
 /// one process with R * T threads. Only thread 0 communicates with other processes.
-class joint_parts {
+class parts_reduction {
  public:
   /// `counts` has the number of elements of each of the sums, in the order in which the program
   /// computes them. With `all`, the parts include those of all its processes.
-  LAMINA_API LAMINA_COLD joint_parts(int threads, world* all, std::vector<std::size_t> counts);
-  joint_parts(const joint_parts&) = delete;
-  joint_parts& operator=(const joint_parts&) = delete;
+  LAMINA_API LAMINA_COLD parts_reduction(int threads, world* all, std::vector<std::size_t> counts);
+  parts_reduction(const parts_reduction&) = delete;
+  parts_reduction& operator=(const parts_reduction&) = delete;
 
   /// Returns the sums of the part that a thread computes.
-  const engine::cpu::joint_sums* part(int thread) const { return &parts_[index(thread)]; }
+  const engine::cpu::batch_sums* part(int thread) const { return &parts_[index(thread)]; }
   /// Sets the weight of a part in the cost of the next mini-batch, relative to other parts.
   void weigh(int thread, double weight) { parts_[index(thread)].weight = weight; }
 
@@ -51,7 +51,7 @@ class joint_parts {
     try {
       f();
       // A part without samples still waits at each sum until the other parts have contributed.
-      while (met_[index(thread)] < counts_.size()) join_nothing(thread);
+      while (met_[index(thread)] < counts_.size()) all_reduce_nothing(thread);
     } catch (...) {
       fail();
       throw;
@@ -59,16 +59,16 @@ class joint_parts {
   }
 
  private:
-  using add_function = engine::cpu::joint_sums::add_function;
+  using add_function = engine::cpu::batch_sums::add_function;
 
   static std::size_t index(int thread) { return static_cast<std::size_t>(thread); }
   /// Whether the threads of a process form a complete subtree of the tree over all parts, so that
   /// their sum is one of its nodes.
   bool adds_threads() const { return (threads_ & (threads_ - 1)) == 0; }
 
-  LAMINA_API LAMINA_COLD void join_nothing(int thread);
-  LAMINA_API LAMINA_COLD static void join(void* self, int part, std::size_t count,
-                                          add_function add);
+  LAMINA_API LAMINA_COLD void all_reduce_nothing(int thread);
+  LAMINA_API LAMINA_COLD static void all_reduce(void* self, int part, std::size_t count,
+                                                add_function add);
   /// `add` is null for a part without rows.
   LAMINA_API LAMINA_COLD void meet(std::size_t thread, std::size_t count, add_function add);
   /// Waits until met() holds, at first without the lock. Throws the exception of a thread that has
@@ -99,7 +99,7 @@ class joint_parts {
   std::size_t threads_, ranks_, most_ = 0;
   world* all_;
   std::vector<std::size_t> counts_, met_;       // met_: by thread, the number of sums so far
-  std::vector<engine::cpu::joint_sums> parts_;  // the interface of each thread
+  std::vector<engine::cpu::batch_sums> parts_;  // the interface of each thread
   std::vector<double> slots_, total_;           // elements by thread; their sum over all parts
   std::vector<double> sent_, received_;
   add_function add_ = nullptr;
@@ -114,7 +114,7 @@ class joint_parts {
 
 #if LAMINA_DEFINES
 
-joint_parts::joint_parts(int threads, world* all, std::vector<std::size_t> counts)
+parts_reduction::parts_reduction(int threads, world* all, std::vector<std::size_t> counts)
     : threads_(static_cast<std::size_t>(threads)),
       ranks_(all == nullptr ? 1 : static_cast<std::size_t>(all->size())),
       all_(all),
@@ -131,20 +131,20 @@ joint_parts::joint_parts(int threads, world* all, std::vector<std::size_t> count
     received_.resize(ranks_ * each * most_);
   }
   for (std::size_t t = 0; t < threads_; ++t)
-    parts_[t] = {slots_.data() + t * most_, 1, static_cast<int>(t), this, &join};
+    parts_[t] = {slots_.data() + t * most_, 1, static_cast<int>(t), this, &all_reduce};
 }
 
-void joint_parts::join_nothing(int thread) {
+void parts_reduction::all_reduce_nothing(int thread) {
   const std::size_t count = counts_[met_[index(thread)]];
   std::fill_n(parts_[index(thread)].numbers, count, 0.0);
   meet(index(thread), count, nullptr);
 }
 
-void joint_parts::join(void* self, int part, std::size_t count, add_function add) {
-  static_cast<joint_parts*>(self)->meet(index(part), count, add);
+void parts_reduction::all_reduce(void* self, int part, std::size_t count, add_function add) {
+  static_cast<parts_reduction*>(self)->meet(index(part), count, add);
 }
 
-void joint_parts::meet(std::size_t thread, std::size_t count, add_function add) {
+void parts_reduction::meet(std::size_t thread, std::size_t count, add_function add) {
   ++met_[thread];
   threading::guard lock(mutex_);
   if (add != nullptr) add_ = add;
@@ -169,14 +169,14 @@ void joint_parts::meet(std::size_t thread, std::size_t count, add_function add) 
   std::copy_n(total_.data(), count, parts_[thread].numbers);
 }
 
-void joint_parts::fail() noexcept {
+void parts_reduction::fail() noexcept {
   const threading::guard lock(mutex_);
   if (failure_ == nullptr) failure_ = std::current_exception();
   __atomic_store_n(&has_failed_, 1, __ATOMIC_RELEASE);
   changed_.notify_all();
 }
 
-void joint_parts::all_reduce_sum(std::size_t count) {
+void parts_reduction::all_reduce_sum(std::size_t count) {
   double* sum = slots_.data();
   if (ranks_ > 1) {
     const std::size_t each = adds_threads() ? 1 : threads_;

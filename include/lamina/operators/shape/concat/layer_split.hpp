@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_split.hpp - split and unstack: the parts of a variable along a
-// dimension.
+// lamina/operators/shape/concat/layer_split.hpp - split and unstack: the parts of a variable along
+// a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
@@ -48,7 +48,8 @@ constexpr auto split(variable<T, R, D...> x, sections<Extent...>, int num, const
   std::apply([&](auto... part) { ((ids[n++] = part.id), ...); }, parts);
   const int extent[] = {Extent...};
   const attribute_value list = b.integer_list(extent, num == 0 ? n : 0);
-  add_splitting(b, schema_of<operators::split>(), x.id, ids, n, b.attribute_list(list, num, Axis));
+  add_with_outputs(b, schema_of<operators::split>(), x.id, ids, n,
+                   b.attribute_list(list, num, Axis));
   return parts;
 }
 
@@ -116,8 +117,8 @@ constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& a
   using part = handle_of<T, R, shape>;
   int ids[bound(n)];
   for (int& id : ids) id = layer.template output<part>().id;
-  detail::add_splitting(b, schema_of<operators::unstack>(), x.id, ids, n,
-                        b.attribute_list(Axis, n));
+  detail::add_with_outputs(b, schema_of<operators::unstack>(), x.id, ids, n,
+                           b.attribute_list(Axis, n));
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
     return std::array{part{&b, ids[Index]}...};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_slice.hpp - slice, pad and expand: a part of a variable, a
+// lamina/operators/shape/concat/layer_slice.hpp - slice, pad and expand: a part of a variable, a
 // padded or a repeated variable.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 

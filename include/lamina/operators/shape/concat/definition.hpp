@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/definition.hpp - operators that join, split, cut out, pad or repeat
-// arrays.
+// lamina/operators/shape/concat/definition.hpp - operators that concatenate, split, cut out, pad or
+// repeat arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -49,13 +49,13 @@ struct split : operator_definition {
       const int made = partial_gradient(b, x);
       const attribute_value axis = b.attributes[op.attributes + 2];
       const int made_attributes = b.attribute_list(axis);
-      operator_desc joined = b.begin(schema_of<concat>());
+      operator_desc concatenated = b.begin(schema_of<concat>());
       b.list(parts, n);
-      joined.outputs = b.arguments.count;
+      concatenated.outputs = b.arguments.count;
       b.argument(made);
-      joined.end = b.arguments.count;
-      joined.attributes = made_attributes;
-      b.operators.push(joined);
+      concatenated.end = b.arguments.count;
+      concatenated.attributes = made_attributes;
+      b.operators.push(concatenated);
     }
     delete[] parts;
   }
@@ -140,6 +140,7 @@ struct expand : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand>;
+using shape_concat_operators =
+    operator_list<concat, split, stack, unstack, slice, crop, pad, expand>;
 
 }}}  // namespace lamina::operators

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/cpu.hpp - the kernels of concat, split, stack, unstack, slice, crop,
-// pad and expand.
+// lamina/operators/shape/concat/cpu.hpp - the kernels of concat, split, stack, unstack, slice,
+// crop, pad and expand.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/cpu/memory/part_copy.hpp>
 #include <lamina/operators/fill/cpu.hpp>
-#include <lamina/operators/shape/join/common.hpp>
+#include <lamina/operators/shape/concat/common.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The engine of `joining` (join/common.hpp), which copies parts of arrays and fills arrays, on the
-/// CPU.
+/// The engine of `concat_copies` (concat/common.hpp), which copies parts of arrays and fills
+/// arrays, on the CPU.
 struct part_writer {
   static void copy(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
                    const array_part& to) {
@@ -25,52 +25,52 @@ struct part_writer {
 };
 
 template <class Operator>
-struct join_kernel {
+struct concat_kernel {
   template <class Real = float>
   static void run(const call_context& c) {
-    joining<Operator>::run(c, part_writer{});
+    concat_copies<Operator>::run(c, part_writer{});
   }
 };
 
 }  // namespace detail
 
 template <>
-struct call_kernel<operators::concat> : detail::join_kernel<operators::concat> {};
+struct call_kernel<operators::concat> : detail::concat_kernel<operators::concat> {};
 template <>
 struct call_kernel<gradient_of<operators::concat>>
-    : detail::join_kernel<gradient_of<operators::concat>> {};
+    : detail::concat_kernel<gradient_of<operators::concat>> {};
 template <>
-struct call_kernel<operators::split> : detail::join_kernel<operators::split> {};
+struct call_kernel<operators::split> : detail::concat_kernel<operators::split> {};
 template <>
 struct call_kernel<gradient_of<operators::split>>
-    : detail::join_kernel<gradient_of<operators::split>> {};
+    : detail::concat_kernel<gradient_of<operators::split>> {};
 template <>
-struct call_kernel<operators::stack> : detail::join_kernel<operators::stack> {};
+struct call_kernel<operators::stack> : detail::concat_kernel<operators::stack> {};
 template <>
 struct call_kernel<gradient_of<operators::stack>>
-    : detail::join_kernel<gradient_of<operators::stack>> {};
+    : detail::concat_kernel<gradient_of<operators::stack>> {};
 template <>
-struct call_kernel<operators::slice> : detail::join_kernel<operators::slice> {};
+struct call_kernel<operators::slice> : detail::concat_kernel<operators::slice> {};
 template <>
 struct call_kernel<gradient_of<operators::slice>>
-    : detail::join_kernel<gradient_of<operators::slice>> {};
+    : detail::concat_kernel<gradient_of<operators::slice>> {};
 template <>
-struct call_kernel<operators::unstack> : detail::join_kernel<operators::unstack> {};
+struct call_kernel<operators::unstack> : detail::concat_kernel<operators::unstack> {};
 template <>
 struct call_kernel<gradient_of<operators::unstack>>
-    : detail::join_kernel<gradient_of<operators::unstack>> {};
+    : detail::concat_kernel<gradient_of<operators::unstack>> {};
 template <>
-struct call_kernel<operators::crop> : detail::join_kernel<operators::crop> {};
+struct call_kernel<operators::crop> : detail::concat_kernel<operators::crop> {};
 template <>
 struct call_kernel<gradient_of<operators::crop>>
-    : detail::join_kernel<gradient_of<operators::crop>> {};
+    : detail::concat_kernel<gradient_of<operators::crop>> {};
 template <>
-struct call_kernel<operators::pad> : detail::join_kernel<operators::pad> {};
+struct call_kernel<operators::pad> : detail::concat_kernel<operators::pad> {};
 template <>
-struct call_kernel<gradient_of<operators::pad>> : detail::join_kernel<gradient_of<operators::pad>> {
-};
+struct call_kernel<gradient_of<operators::pad>>
+    : detail::concat_kernel<gradient_of<operators::pad>> {};
 template <>
-struct call_kernel<operators::expand> : detail::join_kernel<operators::expand> {};
+struct call_kernel<operators::expand> : detail::concat_kernel<operators::expand> {};
 
 template <>
 struct call_kernel<gradient_of<operators::expand>> {

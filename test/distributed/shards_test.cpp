@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that each read their share of the mini-batches, as threads of this process.
+// Ranks that each read their shard of the mini-batches, as threads of this process.
 
 #include <array>
 #include <atomic>
@@ -80,7 +80,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("ranks that read shares reach the bits of one process", "[threads]") {
+TEST_CASE("ranks that read shards reach the bits of one process", "[threads]") {
   const auto source = samples(32) | reader::shuffle(32, 5);
   const found expected = train(source | reader::batch(8), {.passes = 3, .threads = 4});
   for (const int ranks : {2, 4}) {
@@ -123,7 +123,7 @@ TEST_CASE("a rank without mini-batches takes part until all are at their end", "
   CHECK(expected.counts == all.at(0).counts);
 }
 
-TEST_CASE("trainers that make their own steps on shares join their moving statistics",
+TEST_CASE("trainers that make their own steps on shards join their moving statistics",
           "[threads]") {
   const auto source = samples(32);
   const auto all =
@@ -137,7 +137,7 @@ TEST_CASE("trainers that make their own steps on shares join their moving statis
   CHECK(same(all.at(2).parameters, all.at(0).parameters));
 }
 
-TEST_CASE("trainers with servers read shares of any size, also one trainer, or none of a pass",
+TEST_CASE("trainers with servers read shards of any size, also one trainer, or none of a pass",
           "[threads]") {
   for (const int staleness : {0, 2}) {
     CAPTURE(staleness);
@@ -169,7 +169,7 @@ TEST_CASE("trainers with servers read shares of any size, also one trainer, or n
   }
 }
 
-TEST_CASE("shares that are the same samples are an error, and so are shares unannounced",
+TEST_CASE("shards that are the same samples are an error, and so are shards unannounced",
           "[threads]") {
   for (const bool announced : {true, false}) {
     std::mutex mutex;
@@ -195,7 +195,7 @@ TEST_CASE("shares that are the same samples are an error, and so are shares unan
   }
 }
 
-TEST_CASE("a mini-batch of a share that is an error stops the other ranks in their step",
+TEST_CASE("a mini-batch of a shard that is an error stops the other ranks in their step",
           "[threads]") {
   for (const bool apart : {false, true}) {
     const auto errors = test::errors_of(2, [&](test::thread_group& w) {
@@ -225,7 +225,7 @@ TEST_CASE("a mini-batch of a share that is an error stops the other ranks in the
   }
 }
 
-TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
+TEST_CASE("a training on shards goes on in the middle of a pass", "[threads]") {
   const auto source = samples(22) | reader::shuffle(22, 5);
   const auto run = [&](test::thread_group& w, const std::string& folder, int stop_after) {
     model_type m{net};
@@ -258,7 +258,7 @@ TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
 
 // Sources: NVIDIA/Megatron-LM#7413, NVIDIA-NeMo/Megatron-Bridge#5637, bghira/SimpleTuner#2986,
 // Lightning-AI/litData#251.
-TEST_CASE("a training on shares does not go on in the middle of a pass with others", "[threads]") {
+TEST_CASE("a training on shards does not go on in the middle of a pass with others", "[threads]") {
   // Each rank reads a file of its own.
   const auto file = [](int number) {
     auto all = samples(90);
@@ -320,12 +320,12 @@ TEST_CASE("a training on shares does not go on in the middle of a pass with othe
        {std::vector<int>{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}, {1, 2, 3}})
     CHECK_THAT(
         again(usual, then),
-        Contains("expected 4 processes that read their shares (.reads_shard) as then, found " +
+        Contains("expected 4 processes that read their shards (.reads_shard) as then, found " +
                  std::to_string(then.size()) + " process"));
-  CHECK_THAT(again({0}, {0, 1}), Contains("expected 1 process that reads its share"));
+  CHECK_THAT(again({0}, {0, 1}), Contains("expected 1 process that reads its shard"));
   CHECK(again({0}, {0}) == "");
   CHECK_THAT(again({0, 1}, {0}, false),
-             Contains("expected 2 processes that read their shares (.reads_shard) as then, found "
+             Contains("expected 2 processes that read their shards (.reads_shard) as then, found "
                       "processes that all read the same"));
 }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/common.hpp - finds out which parts of arrays concat, split, stack,
+// lamina/operators/shape/concat/common.hpp - finds out which parts of arrays concat, split, stack,
 // unstack, slice, crop, pad, expand and their gradients copy. All engines share this code.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/common/part_layout.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Runs an operator that joins or splits arrays as a series of copies. The engine E provides
+/// Runs an operator that concatenates or splits arrays as a series of copies. The engine E provides
 ///   e.copy(type, rank, extent, from, to), which copies one part to another (array_part),
 ///   e.fill(to, number) and e.clear(to), which set all elements of an array.
 template <class Operator>
-struct joining;
+struct concat_copies;
 
 namespace detail {
 
@@ -32,7 +32,7 @@ std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part,
 
 /// Concatenates the inputs of concat or, for the gradient of split, the gradients of the outputs.
 template <int Axis>
-struct join_side_by_side {
+struct concat_inputs {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand out = c.output(0);
@@ -47,7 +47,7 @@ struct join_side_by_side {
 /// Copies the inputs of stack to the slices of its output along the new dimension or, with ToParts,
 /// the slices of unstack's input to the outputs. The gradients of both operators use it as well.
 template <bool ToParts>
-struct join_stacked {
+struct stack_inputs {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand whole = ToParts ? c.input(0) : c.output(0);
@@ -69,12 +69,12 @@ struct join_stacked {
 }  // namespace detail
 
 template <>
-struct joining<operators::concat> : detail::join_side_by_side<0> {};
+struct concat_copies<operators::concat> : detail::concat_inputs<0> {};
 template <>
-struct joining<gradient_of<operators::split>> : detail::join_side_by_side<2> {};
+struct concat_copies<gradient_of<operators::split>> : detail::concat_inputs<2> {};
 
 template <>
-struct joining<gradient_of<operators::concat>> {
+struct concat_copies<gradient_of<operators::concat>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand grad = c.input(1);
@@ -91,7 +91,7 @@ struct joining<gradient_of<operators::concat>> {
 };
 
 template <>
-struct joining<operators::split> {
+struct concat_copies<operators::split> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0);
@@ -108,17 +108,17 @@ struct joining<operators::split> {
 };
 
 template <>
-struct joining<operators::stack> : detail::join_stacked<false> {};
+struct concat_copies<operators::stack> : detail::stack_inputs<false> {};
 template <>
-struct joining<gradient_of<operators::stack>> : detail::join_stacked<true> {};
+struct concat_copies<gradient_of<operators::stack>> : detail::stack_inputs<true> {};
 
 template <>
-struct joining<operators::unstack> : detail::join_stacked<true> {};
+struct concat_copies<operators::unstack> : detail::stack_inputs<true> {};
 template <>
-struct joining<gradient_of<operators::unstack>> : detail::join_stacked<false> {};
+struct concat_copies<gradient_of<operators::unstack>> : detail::stack_inputs<false> {};
 
 template <>
-struct joining<operators::slice> {
+struct concat_copies<operators::slice> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);
@@ -127,7 +127,7 @@ struct joining<operators::slice> {
   }
 };
 template <>
-struct joining<gradient_of<operators::slice>> {
+struct concat_copies<gradient_of<operators::slice>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand grad = c.input(1), dx = c.output(0);
@@ -139,7 +139,7 @@ struct joining<gradient_of<operators::slice>> {
 };
 
 template <>
-struct joining<operators::crop> {
+struct concat_copies<operators::crop> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);
@@ -149,7 +149,7 @@ struct joining<operators::crop> {
   }
 };
 template <>
-struct joining<gradient_of<operators::crop>> {
+struct concat_copies<gradient_of<operators::crop>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand grad = c.input(2), dx = c.output(0);
@@ -162,7 +162,7 @@ struct joining<gradient_of<operators::crop>> {
 };
 
 template <>
-struct joining<operators::pad> {
+struct concat_copies<operators::pad> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);
@@ -172,7 +172,7 @@ struct joining<operators::pad> {
   }
 };
 template <>
-struct joining<gradient_of<operators::pad>> {
+struct concat_copies<gradient_of<operators::pad>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand grad = c.input(0), dx = c.output(0);
@@ -185,7 +185,7 @@ struct joining<gradient_of<operators::pad>> {
 /// Only the forward operator is here: the gradient of expand is a sum over copies, which each
 /// engine computes by its own kernel.
 template <>
-struct joining<operators::expand> {
+struct concat_copies<operators::expand> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/executor.hpp - operators that copy elements to other positions:
+// lamina/operators/shape/concat/executor.hpp - operators that copy elements to other positions:
 // transpose2, concat, split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 

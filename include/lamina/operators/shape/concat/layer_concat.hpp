@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_concat.hpp - concat and stack: join variables along an existing
-// or a new dimension.
+// lamina/operators/shape/concat/layer_concat.hpp - concat and stack: concatenate variables along an
+// existing or a new dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
@@ -20,16 +20,16 @@ struct concat_attr {
 
 namespace detail {
 
-struct joined {
+struct concat_shape {
   bool inner;  // whether the axis is not the dimension of the rows
   bool fits;   // whether the inputs differ only along the axis
   extents shape;
 };
 
 template <class... V>
-constexpr joined join(int axis) {
+constexpr concat_shape concat_shape_of(int axis) {
   const extents all[] = {whole_shape<V>...};
-  joined r{true, true, all[0]};
+  concat_shape r{true, true, all[0]};
   const int a = dimension(axis, r.shape.rank);
   if (a < 0 || r.shape.at[a] < 0) return {false, true, all[0]};
   for (std::size_t i = 1; i < sizeof...(V); ++i) {
@@ -52,7 +52,7 @@ constexpr auto concat(std::tuple<First, More...> inputs,
   constexpr bool types =
       (__is_same(typename First::value_type, typename More::value_type) && ...) &&
       (__is_same(typename First::rows_type, typename More::rows_type) && ...);
-  constexpr detail::joined r = detail::join<First, More...>(Axis);
+  constexpr detail::concat_shape r = detail::concat_shape_of<First, More...>(Axis);
   constexpr bool inner = !types || r.inner;
   constexpr bool fits = !types || r.fits;
   static_assert(check<types, expects_type<First>, gets_type<More...>>,
@@ -73,7 +73,7 @@ constexpr auto concat(std::tuple<First, More...> inputs,
       inputs);
   layer_helper layer(b, "concat", attr.name);
   const out y = layer.template output<out>();
-  detail::add_joining(b, schema_of<operators::concat>(), ids, n, y.id, b.attribute_list(Axis));
+  detail::add_with_inputs(b, schema_of<operators::concat>(), ids, n, y.id, b.attribute_list(Axis));
   return layer.returns(y);
 }
 
@@ -114,8 +114,8 @@ constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr =
   }
   layer_helper layer(b, "stack", attr.name);
   const out y = layer.template output<out>();
-  detail::add_joining(b, schema_of<operators::stack>(), ids, static_cast<int>(N), y.id,
-                      b.attribute_list(Axis));
+  detail::add_with_inputs(b, schema_of<operators::stack>(), ids, static_cast<int>(N), y.id,
+                          b.attribute_list(Axis));
   return layer.returns(y);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_crop.hpp - crop: returns a box of a variable.
+// lamina/operators/shape/concat/layer_crop.hpp - crop: returns a box of a variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/concat/definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
