@@ -63,7 +63,7 @@ LAMINA_INLINE void copy_box(const char* from, char* to) {
   if constexpr (b.rank == 0) {
     std::memcpy(to, from, Size);
   } else if constexpr (D == b.rank - 1) {
-    std::memmove(to, from, static_cast<std::size_t>(b.extent[D]) * Size);
+    std::memcpy(to, from, static_cast<std::size_t>(b.extent[D]) * Size);
   } else {
     for (int i = 0; i < b.extent[D]; ++i)
       copy_box<Box, Size, D + 1>(from + i * b.from_step[D] * static_cast<std::ptrdiff_t>(Size),
