@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# lamina_import(TARGET NAME MODEL PATH [PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...])
+# lamina_import(TARGET NAME MODEL PATH [PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...]
+#               [BLOCK N])
 #
 # Makes C++ of a saved model when TARGET is built: its sources may include <NAME.hpp>, which has the
-# program NAME. PATH is an ONNX file, whose name ends with .onnx, the folder that
+# program NAME. PATH is an ONNX file, whose name ends with .onnx, a net for sound
+# in a .nam file or in a .json file of RTNeural, the folder that
 # save_inference_model of lamina or PaddlePaddle wrote, or the file of the program in it; FILE is
 # the one with all parameters, if there is one. BATCH and DIMS are for ONNX files: the extent of a
-# symbolic first dimension of inputs, and extents of other symbolic dimensions. The parameters land
+# symbolic first dimension of inputs, and extents of other symbolic dimensions. BLOCK is the number
+# of samples that one run of a net for sound processes. The parameters land
 # in NAME.safetensors; the macro LAMINA_IMPORTED_NAME is its path. Needs protozero and
 # nlohmann_json.
 include_guard(GLOBAL)
 set_property(GLOBAL PROPERTY LAMINA_IMPORT_SOURCE "${CMAKE_CURRENT_LIST_DIR}/lamina_import.cpp")
 
 function(lamina_import target name)
-  cmake_parse_arguments(PARSE_ARGV 2 _import "" "MODEL;PARAMETERS;BATCH" "DIMS")
+  cmake_parse_arguments(PARSE_ARGV 2 _import "" "MODEL;PARAMETERS;BATCH;BLOCK" "DIMS")
   if(NOT _import_MODEL OR _import_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lamina_import: expected (${target} ${name} MODEL PATH "
-                        "[PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...]), found other "
+                        "[PARAMETERS FILE] [BATCH N] [DIMS NAME=VALUE...] [BLOCK N]), found other "
                         "arguments: ${ARGN}")
   endif()
   cmake_path(ABSOLUTE_PATH _import_MODEL BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -42,6 +45,9 @@ function(lamina_import target name)
   endif()
   if(_import_BATCH)
     list(APPEND _options --batch "${_import_BATCH}")
+  endif()
+  if(_import_BLOCK)
+    list(APPEND _options --block "${_import_BLOCK}")
   endif()
   foreach(_dimension IN LISTS _import_DIMS)
     list(APPEND _options --dim "${_dimension}")

@@ -101,6 +101,8 @@ lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_co
                    --limit 40
                    --parameters 67844
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
+lamina_source_test(self_contained.sound self_contained/check.py ${_compiling_options} --limit 60
+                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/sound.cpp")
 lamina_source_test(self_contained.lenet self_contained/check.py ${_compiling_options} --limit 60
                    --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // import - makes C++ of a saved model: a header with its program, and a file with its parameters
 //
-//   import MODEL --out net.hpp   MODEL is an ONNX file, or the folder that save_inference_model of
-//                                lamina or PaddlePaddle wrote. Writes net.hpp and net.safetensors.
+//   import MODEL --out net.hpp   MODEL is an ONNX file, a net for sound (.nam, or RTNeural's
+//   .json),
+//                                or the folder that save_inference_model of lamina or PaddlePaddle
+//                                wrote. Writes net.hpp and net.safetensors.
 //                                Options: --name NAME of the program, --weights FILE for the
 //                                parameters; of folders: --parameters FILE with all parameters;
 //                                of ONNX files: --batch N for a symbolic first dimension, --dim
-//                                NAME=VALUE for other symbolic dimensions
+//                                NAME=VALUE for other symbolic dimensions;
+//                                of nets for sound: --block N, the samples of one run
 //   import                       saves LeNet to a temporary folder first, and prints its header
 #include <cstdio>
 #include <string>

@@ -52,3 +52,21 @@ TEST_CASE("import: a folder, or a program in it, becomes a header and a file of 
   CHECK(run({other.c_str(), "--unknown", "x", "--out", header.c_str()}) == 2);
   CHECK(run({other.c_str(), other.c_str(), "--out", header.c_str()}) == 2);
 }
+
+TEST_CASE("import: nets for sound, a block of samples per run") {
+  const temporary_folder folder;
+  const std::string at = folder.path(), net = at + "/net.json", header = at + "/net.hpp";
+  lamina::write_file(
+      net,
+      R"({"in_shape": [null, null, 1], "layers": [{"type": "conv1d", "activation": "tanh",
+          "shape": [null, null, 2], "kernel_size": [3], "dilation": [4],
+          "weights": [[[[1, 2]], [[3, 4]], [[5, 6]]], [7, 8]]}]})");
+  REQUIRE(run({net.c_str(), "--out", header.c_str(), "--block", "16"}) == 0);
+  const std::string text = lamina::read_file(header);
+  CHECK(text.find("layer::data<\"x\", float, 1, 1, 16>(main)") != std::string::npos);
+  CHECK(text.find("layer::data<\"layer_0_past\", float, 1, 1, 8>(main)") != std::string::npos);
+  CHECK(text.find("layer_0_past_next") != std::string::npos);
+  CHECK(run({net.c_str(), "--out", header.c_str(), "--block", "0"}) == 2);
+  CHECK(run({net.c_str(), "--out", header.c_str(), "--batch", "1"}) == 2);
+  CHECK(run({at.c_str(), "--out", header.c_str(), "--block", "16"}) == 2);
+}

@@ -550,9 +550,15 @@ lamina::model model{net};
 void play(float sample) {
 #include "static_evaluator_2.inc"
 }
+namespace sound {
+#include "static_evaluator_3.inc"
+void play(std::array<float, 64>& block, lamina::static_evaluator<decltype(filter)>& e) {
+#include "static_evaluator_4.inc"
+}
+}  // namespace sound
 namespace embedded {
 lamina::static_evaluator<decltype(net)> e;
-#include "static_evaluator_3.inc"
+#include "static_evaluator_5.inc"
 }  // namespace embedded
 }  // namespace static_evaluator
 

@@ -18,6 +18,8 @@
 #include <lamina/codegen/import_onnx.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/load_nam.hpp>
+#include <lamina/io/load_rtneural.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -36,23 +38,26 @@ inline bool read_dimension(std::string_view text, std::map<std::string, std::int
 }  // namespace detail
 
 /// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE] [--batch N] [--dim
-/// NAME=VALUE]...`. MODEL is an ONNX file, whose name ends with `.onnx`, the folder that
-/// save_inference_model wrote, or the program file in this folder. If one file in the folder has
-/// all parameters, `--parameters` names it. `--batch` and `--dim` are for ONNX files: `--batch` is
-/// the extent of a symbolic first dimension of inputs, `--dim` that of the symbolic dimension NAME.
+/// NAME=VALUE]... [--block N]`. MODEL is an ONNX file, whose name ends with `.onnx`, a net for
+/// sound in a `.nam` file or in a `.json` file of RTNeural, the folder that save_inference_model
+/// wrote, or the program file in this folder. If one file in the folder has all parameters,
+/// `--parameters` names it. `--batch` and `--dim` are for ONNX files: `--batch` is the extent of a
+/// symbolic first dimension of inputs, `--dim` that of the symbolic dimension NAME.
+/// `--block` is the number of samples that one run of a net for sound processes.
 /// Returns the exit code of main: 0 on success; 1, after a line on stderr, if the model cannot be
 /// imported; 2 for invalid arguments.
 inline int import_main(int argc, const char* const* argv) {
   const auto usage = [] {
     std::fputs(
         "usage: import MODEL --out HEADER [--name NAME] [--weights FILE] "
-        "[--parameters FILE] [--batch N] [--dim NAME=VALUE]...\n",
+        "[--parameters FILE] [--batch N] [--dim NAME=VALUE]... [--block N]\n",
         stderr);
     return 2;
   };
   std::string model, header;
   onnx_import_options options;
-  bool has_extents = false;
+  nam_options sound;
+  bool has_extents = false, has_block = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     std::string* const to = flag == "--out"          ? &header
@@ -67,6 +72,10 @@ inline int import_main(int argc, const char* const* argv) {
                             : !detail::read_dimension(value, options.load.dims))
         return usage();
       has_extents = true;
+    } else if (flag == "--block" && i + 1 < argc) {
+      if (!detail::read_number(std::string_view(argv[++i]), sound.block) || sound.block < 1)
+        return usage();
+      has_block = true;
     } else if (to != nullptr && i + 1 < argc) {
       *to = argv[++i];
     } else if (to == nullptr && model.empty() && !flag.starts_with("-")) {
@@ -76,8 +85,14 @@ inline int import_main(int argc, const char* const* argv) {
     }
   }
   const bool is_onnx = model.ends_with(".onnx");
-  if (model.empty() || header.empty() || (has_extents && !is_onnx)) return usage();
+  const bool is_nam = model.ends_with(".nam"), is_sound = is_nam || model.ends_with(".json");
+  if (model.empty() || header.empty() || (has_extents && !is_onnx) || (has_block && !is_sound))
+    return usage();
   try {
+    if (is_sound) {
+      import_loaded(is_nam ? load_nam(model, sound) : load_rtneural(model, sound), header, options);
+      return 0;
+    }
     if (is_onnx) {
       import_onnx(model, header, options);
       return 0;

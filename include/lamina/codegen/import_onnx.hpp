@@ -57,6 +57,17 @@ inline void require_known_dims(const program_message& program, const std::string
 
 }  // namespace detail
 
+/// Writes a program that was read for the executor as a C++ header and its parameters as
+/// safetensors, as import_model does. Products with matrices of parameters become fc. Throws
+/// format_error as native_source does; then neither file is changed.
+inline void import_loaded(inference_model read, const file_path& header,
+                          const import_options& options = {}) {
+  program_message program =
+      detail::onnx_layers(read.program.message(), *read.variables).rewritten();
+  read.program = loaded_program(std::move(program), read.program.source());
+  import_model(read, header, options);
+}
+
 /// Reads an ONNX file, and writes its program as a C++ header and its parameters as safetensors, as
 /// import_model does. A symbolic first dimension of inputs becomes rows, one per sample; so does a
 /// fixed one if all inputs have it and each row of the outputs depends on the same row of the
@@ -71,9 +82,8 @@ inline void import_onnx(const file_path& file, const file_path& header,
   program_message program = read.program.message();
   if (auto rows = detail::batch_rows(program).found()) program = std::move(*rows);
   detail::require_known_dims(program, read.program.source());
-  program = detail::onnx_layers(std::move(program), *read.variables).rewritten();
   read.program = loaded_program(std::move(program), read.program.source());
-  import_model(read, header, options);
+  import_loaded(std::move(read), header, options);
 }
 
 }}  // namespace lamina

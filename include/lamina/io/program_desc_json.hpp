@@ -299,15 +299,7 @@ program_message from_json(const Json& json, const std::string& file = "JSON") {
 /// Reads JSON from text. Throws format_error with the offset if the text is not JSON.
 template <class Json = nlohmann::json>
 program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
-  try {
-    return from_json(Json::parse(text), file);
-  } catch (const typename Json::parse_error& e) {
-    throw format_error(file, e.byte == 0 ? 0 : e.byte - 1,
-                       std::string("expected JSON, found text that is none (") + e.what() + ")");
-  } catch (const typename Json::out_of_range& e) {
-    throw format_error(file, 0,
-                       std::string("expected numbers of 64 bits, found others (") + e.what() + ")");
-  }
+  return from_json(detail::parsed_json<Json>(text, file), file);
 }
 
 }}  // namespace lamina

@@ -13,6 +13,8 @@
 
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/static/static_image_kernels.hpp>
+#include <lamina/engine/cpu/static/static_recurrent_kernels.hpp>
+#include <lamina/engine/cpu/static/static_shape_kernels.hpp>
 #include <lamina/model/names/cpp_type_of.hpp>
 #include <lamina/model/names/program_names.hpp>
 #include <lamina/model/storage.hpp>
@@ -206,7 +208,50 @@ class static_evaluator {
         reinterpret_cast<const T*>(memory() + (kept ? at : 0)) + row * lies.stride, size);
   }
 
+  /// Copies all rows of an activation to the memory of a data layer: the state after one forward()
+  /// is the state before the next one.
+  template <fixed_string From, fixed_string To>
+  void feed_back() {
+    const auto to = input<To>();
+    constexpr std::size_t columns = decltype(activation<From>())::extent;
+    constexpr bool fits = columns * Rows == decltype(input<To>())::extent;
+    static_assert(check<fits, expects<static_cast<int>(decltype(input<To>())::extent / Rows)>,
+                        gets<static_cast<int>(columns)>>,
+                  "lamina: static_evaluator: feed_back: the activation has the shape of the data "
+                  "layer");
+    if constexpr (fits)
+      for (int r = 0; r < Rows; ++r)
+        std::memcpy(to.data() + static_cast<std::size_t>(r) * columns, activation<From>(r).data(),
+                    columns * sizeof to[0]);
+  }
+
+  /// Copies each activation NAME_next to the data layer NAME, if the program has both, as imported
+  /// nets for signals have for their states.
+  void feed_back() {
+    [this]<int... Next>(std::integer_sequence<int, Next...>) { (feed_back_state<Next>(), ...); }
+    (std::make_integer_sequence<int, counts_of<program>.data>{});
+  }
+
  private:
+  // The name of data layer Data, and the same with the suffix `_next`.
+  template <int Data>
+  struct state_names {
+    using found = detail::variable_text<recorded, recorded::desc.data[Data]>;
+    static constexpr fixed_string<found::size + 1> name{found::value.text};
+    static constexpr fixed_string<found::size + 6> next = [] {
+      fixed_string<found::size + 6> all;
+      for (int i = 0; i < found::size; ++i) all.text[i] = found::value.text[i];
+      for (int i = 0; i < 5; ++i) all.text[found::size + i] = "_next"[i];
+      return all;
+    }();
+  };
+  template <int Data>
+  void feed_back_state() {
+    using names = state_names<Data>;
+    if constexpr (variable_named<recorded>(names::next.view()) >= 0)
+      feed_back<names::next, names::name>();
+  }
+
   float* memory() { return reinterpret_cast<float*>(bytes_); }
   const float* memory() const { return reinterpret_cast<const float*>(bytes_); }
 

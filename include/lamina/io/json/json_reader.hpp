@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/json/json_reader.hpp - reads members of JSON objects and checks their types. Errors
-// contain the path of the member.
+// lamina/io/json/json_reader.hpp - parses JSON, reads members of objects and checks
+// their types. Errors contain the path of the member.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
+/// Parses JSON. Throws format_error, with the offset in `file`, for other texts.
+template <class Json>
+Json parsed_json(std::string_view text, const std::string& file) {
+  try {
+    return Json::parse(text);
+  } catch (const typename Json::parse_error& e) {
+    throw format_error(file, e.byte == 0 ? 0 : e.byte - 1,
+                       std::string("expected JSON, found text that is none (") + e.what() + ")");
+  } catch (const typename Json::out_of_range& e) {
+    throw format_error(file, 0,
+                       std::string("expected numbers of 64 bits, found others (") + e.what() + ")");
+  }
+}
+
 /// Reads the members of one JSON object; errors contain the path of the wrong member. It is a
 /// template, like all code that uses nlohmann's class, so that a program that includes this header
 /// but reads no JSON does not instantiate that class.
@@ -31,6 +46,10 @@ class json_reader {
  public:
   json_reader(const Json& value, std::string path, const std::string& file)
       : value_(&value), path_(std::move(path)), file_(&file) {}
+
+  const Json& value() const { return *value_; }
+  const std::string& path() const { return path_; }
+  const std::string& file() const { return *file_; }
 
   bool has(const char* name) const { return member(name) != nullptr; }
   json_reader at(const char* name) const {

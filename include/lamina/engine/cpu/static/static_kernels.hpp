@@ -17,8 +17,6 @@
 #include <lamina/engine/cpu/static/static_layout.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
-#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
-#include <lamina/operators/shape/concat/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -207,62 +205,18 @@ struct static_call_kernel<operators::stage_feed> {
   }
 };
 
-/// Concatenates rows along dimension 1.
 template <>
-struct static_call_kernel<operators::concat> {
-  template <class Group>
-  requires(Group::number(0) == 1 ||
-           Group::number(0) == 1 - Group::rank(Group::count - 1)) static void run(float* memory) {
-    concat_rows<Group>(memory, std::make_integer_sequence<int, Group::count - 1>{});
-  }
-
- private:
-  template <class Group, int... Index>
-  static void concat_rows(float* memory, std::integer_sequence<int, Index...>) {
-    int column = 0;
-    ((copy<Group, Index>(memory, column), column += Group::arguments.of[Index].info.columns), ...);
-  }
-  template <class Group, int Index>
-  static LAMINA_INLINE void copy(float* memory, int column) {
-    constexpr argument_info from = Group::arguments.of[Index].info;
-    constexpr argument_info to = Group::arguments.of[Group::count - 1].info;
-    constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
-    const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, Index>(memory));
-    auto* y = reinterpret_cast<char*>(detail::address_in<Group, Group::count - 1>(memory)) +
-              size * static_cast<std::size_t>(column);
-    for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)
-      std::memcpy(y, x, from.columns * size);
-  }
-};
-
-/// The last vector of a row may reach beyond the last element of the state; the results for the
-/// extra lanes go to the padding of the row.
-template <>
-struct static_call_kernel<operators::lstm_unit> {
+struct static_call_kernel<operators::unpack_panels> {
   template <class Group>
   static void run(float* memory) {
-    constexpr argument_info gates = Group::arguments.of[0].info,
-                            before = Group::arguments.of[1].info;
-    constexpr argument_info cell = Group::arguments.of[2].info,
-                            hidden = Group::arguments.of[3].info;
-    constexpr int n = before.columns;
-    const vector forget_bias(static_cast<float>(Group::number(0)));
-    const float* const x = detail::address_in<Group, 0>(memory);
-    const float* const c_before = detail::address_in<Group, 1>(memory);
-    float* const c = detail::address_in<Group, 2>(memory);
-    float* const h = detail::address_in<Group, 3>(memory);
-    for (int r = 0; r < gates.rows; ++r)
-      for (int j = 0; j < n; j += lanes) {
-        const float* const g = x + r * gates.stride + j;
-        const auto at = [](const float* p) { return vector::load_unaligned(p); };
-        const vector now = operators::sigmoid::f(vector(at(g + n) + forget_bias)) *
-                               at(c_before + r * before.stride + j) +
-                           operators::sigmoid::f(at(g)) * operators::tanh::f(at(g + 3 * n));
-        if (c != nullptr) now.store_unaligned(c + r * cell.stride + j);
-        if (h != nullptr)
-          vector(operators::sigmoid::f(at(g + 2 * n)) * operators::tanh::f(now))
-              .store_unaligned(h + r * hidden.stride + j);
-      }
+    constexpr argument_info from = Group::arguments.of[0].info, to = Group::arguments.of[1].info;
+    const float* const panels = detail::address_in<Group, 0>(memory);
+    float* const y = detail::address_in<Group, 1>(memory);
+    for_each_row_segment<float>(
+        from.rows, from.columns, [&](std::ptrdiff_t offset, int count, int k, int n) {
+          std::memcpy(y + static_cast<std::ptrdiff_t>(k) * to.stride + n, panels + offset,
+                      static_cast<std::size_t>(count) * sizeof(float));
+        });
   }
 };
 

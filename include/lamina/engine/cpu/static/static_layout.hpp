@@ -205,11 +205,15 @@ struct static_group {
 
   /// The number of dimensions of an argument, including the row dimension.
   static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
-  /// Element `i` of an attribute that is a list of integers. text() returns the value of an
-  /// attribute that is a string.
+  /// Element `i` of an attribute that is a list of integers; list_size() returns their number.
+  /// text() returns the value of an attribute that is a string.
   static constexpr int integer(int attribute, int i) {
     const int at = P::desc.operators[first.op].attributes;
     return P::desc.integers[P::desc.attributes[at + attribute].offset + i];
+  }
+  static constexpr int list_size(int attribute) {
+    const int at = P::desc.operators[first.op].attributes;
+    return P::desc.attributes[at + attribute].count;
   }
   static constexpr std::string_view text(int attribute) {
     const int at = P::desc.operators[first.op].attributes;
