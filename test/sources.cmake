@@ -126,6 +126,9 @@ lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAK
 
 lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}"
                    --quick "${_compiler}")
+lamina_source_test(consumer.single_header consumer/single_header.py
+                   --compiler "${CMAKE_CXX_COMPILER}")
+lamina_properties(${LAMINA_TEST_PREFIX}consumer.single_header PROPERTIES TIMEOUT 1800)
 lamina_source_test(consumer.packages consumer/packages.py --compiler "${CMAKE_CXX_COMPILER}")
 lamina_source_test(consumer.packages_self_test consumer/packages.py --self-test
                    --compiler "${CMAKE_CXX_COMPILER}")
