@@ -28,7 +28,7 @@ from command import run  # noqa: E402
 
 HEADERS = ("*.hpp", "*.cuh", "*_LICENSE.md")
 RECIPES = ("CMakeLists.txt", "conanfile.py", "vcpkg.json", "LICENSE", "cmake", "meson.build",
-           "MODULE.bazel", "BUILD.bazel",
+           "MODULE.bazel", "BUILD.bazel", "CITATION.cff",
            "include/lamina/lamina.hpp", "include/lamina/lamina.cuh", "include/lamina/core",
            "include/lamina/dataset/DIGITS_LICENSE.md")
 
@@ -151,6 +151,7 @@ def faults_of_manifests(root):
     for name, line in (("cmake/vcpkg/lamina/vcpkg.json", '"version-semver": "{}"'),
                        ("vcpkg.json", '"version-semver": "{}"'),
                        ("meson.build", "version: '{}', license"),
+                       ("CITATION.cff", "\nversion: {}\n"),
                        ("MODULE.bazel", 'name = "lamina",\n    version = "{}"')):
         text[name] = (root / name).read_text()
         if line.format(version) not in text[name]:
