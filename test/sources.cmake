@@ -126,13 +126,18 @@ lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAK
 
 lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}"
                    --quick "${_compiler}")
+lamina_source_test(consumer.single_header consumer/single_header.py
+                   --compiler "${CMAKE_CXX_COMPILER}")
+lamina_properties(${LAMINA_TEST_PREFIX}consumer.single_header PROPERTIES TIMEOUT 1800)
 lamina_source_test(consumer.packages consumer/packages.py --compiler "${CMAKE_CXX_COMPILER}")
 lamina_source_test(consumer.packages_self_test consumer/packages.py --self-test
                    --compiler "${CMAKE_CXX_COMPILER}")
 set(_conan --compiler "${CMAKE_CXX_COMPILER}" --build "${CMAKE_CURRENT_BINARY_DIR}/conan")
 lamina_source_test(consumer.conan consumer/conan_create.py ${_conan})
 lamina_source_test(consumer.conan_self_test consumer/conan_create.py --self-test ${_conan})
-set(_conan_tests consumer.conan consumer.conan_self_test)
+lamina_source_test(consumer.release consumer/release.py
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/release")
+set(_conan_tests consumer.conan consumer.conan_self_test consumer.release)
 list(TRANSFORM _conan_tests PREPEND "${LAMINA_TEST_PREFIX}")
 lamina_properties(${_conan_tests} PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(consumer.compiled_digits consumer/compiled_examples.py

@@ -7,10 +7,12 @@ second project finds the library. twice: two parts of a project add a copy each,
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. optimised: -Wnull-dereference with -O1
 and -O2. without_zlib: LAMINA_WITH_ZLIB=OFF.
-unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. compiled: with
-lamina::compiled. imported: with a saved model as C++. embedded: with parameters inside the
-executable. mpi: with lamina_mpi, of an installed copy and of one that is added, under mpirun; left
-out where there is no MPI. vcpkg: the overlay port, against a stand-in for vcpkg (vcpkg_port.py).
+unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. meson: by Meson,
+which finds an installed copy by pkg-config, or clones a local git as a subproject. bazel: by Bazel.
+Both are left out where they are not installed. compiled: with lamina::compiled. imported: with a
+saved model as C++. embedded: with parameters inside the executable. mpi: with lamina_mpi, of an
+installed copy and of one that is added, under mpirun; left out where there is no MPI. vcpkg: the
+overlay port, against a stand-in for vcpkg (vcpkg_port.py).
 conan_create.py has Conan.
 
 imported, embedded and mpi compile much that other tests compile too, so a second compiler may do it
@@ -109,15 +111,23 @@ class ways:
         self.build("twice", text + PROGRAM.format("lamina::lamina"),
                    f"-DCMAKE_PREFIX_PATH={self.installed()}")
 
-    def fetched(self):
+    def cloned(self):
+        """The folder of a git repository with what other projects build lamina from."""
         origin = self.folder / "origin"
+        if origin.exists():
+            return origin
         for name in ("include", "cmake"):
             shutil.copytree(ROOT / name, origin / name)
-        shutil.copy(ROOT / "CMakeLists.txt", origin)
+        for name in ("CMakeLists.txt", "meson.build", "meson_options.txt", "BUILD.bazel"):
+            shutil.copy(ROOT / name, origin)
         run("git", "init", "-q", origin)
         run("git", "-C", origin, "add", "-A")
         run("git", "-C", origin, "-c", "user.name=test", "-c", "user.email=test@localhost",
             "commit", "-qm", "a copy")
+        return origin
+
+    def fetched(self):
+        origin = self.cloned()
         text = (f"include(FetchContent)\nFetchContent_Declare(lamina GIT_REPOSITORY\n"
                 f'                     "file://{origin}" GIT_TAG HEAD)\n'
                 "FetchContent_MakeAvailable(lamina)\n")
@@ -164,6 +174,76 @@ class ways:
         program = self.folder / "pkg_config"
         run(self.compiler, HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags, "-o", program)
         self.expect(run(program))
+
+    def meson(self):
+        """One project for both: a lamina that pkg-config finds, and a clone where it finds none."""
+        if not shutil.which("meson"):
+            print("meson: left out: found no meson")
+            return
+        project = self.folder / "meson"
+        (project / "subprojects").mkdir(parents=True)
+        page = (ROOT / "docs/building.md").read_text()
+        [text], [wrap] = (re.findall(rf"```{kind}\n(.*?)```", page, re.S)
+                          for kind in ("meson", "ini"))
+        shutil.copy(HERE / "ways/writes.cpp", project / "main.cpp")
+        (project / "meson.build").write_text(text)
+        wrap = re.sub(r"^url = .*", f"url = file://{self.cloned()}", wrap, flags=re.M)
+        (project / "subprojects/lamina.wrap").write_text(
+            re.sub(r"^revision = .*", "revision = HEAD", wrap, flags=re.M))
+        env = {**os.environ, "CXX": self.compiler}
+        env.pop("PKG_CONFIG_PATH", None)
+        build = self.folder / "meson.build"
+        run("meson", "setup", build, project, env=env)
+        run("meson", "compile", "-C", build, env=env)
+        if (said := run(build / "app", cwd=build)) != "the same\n":
+            sys.exit(f"meson: expected 'the same', found {said!r}")
+        (project / "meson.build").write_text(text.replace("lamina-compiled", "lamina"))
+        shutil.copy(HERE / "ways/main.cpp", project / "main.cpp")
+        with open(project / "main.cpp", "a") as main:
+            main.write((HERE / "ways/fail.cpp").read_text())
+        run("meson", "setup", "--wrap-mode=nofallback", f"{build}.installed", project,
+                   env={**env, "PKG_CONFIG_PATH": f"{self.installed()}/share/pkgconfig"})
+        run("meson", "compile", "-C", f"{build}.installed", env=env)
+        self.expect(run(f"{build}.installed/app"))
+
+    def bazel(self):
+        """BUILD.bazel, by any version of Bazel, without a network: the libraries of the system
+        stand for the modules that MODULE.bazel names, which a registry has."""
+        if not (bazel := shutil.which("bazel")):
+            print("bazel: left out: found no bazel")
+            return
+        project = self.folder / "bazel"
+        files = {
+            "WORKSPACE": f'new_local_repository(name = "lamina", path = "{self.cloned()}", '
+                         f'build_file = "{self.cloned()}/BUILD.bazel")\n',
+            "BUILD.bazel": 'load("@rules_cc//cc:defs.bzl", "cc_binary")\n'
+                           'cc_binary(name = "app", srcs = ["main.cpp", "fail.cpp"], '
+                           'deps = ["@lamina"])\n',
+            "main.cpp": (HERE / "ways/main.cpp").read_text(),
+            "fail.cpp": (HERE / "ways/fail.cpp").read_text(),
+            "rules_cc/cc/BUILD.bazel": "",
+            **{f"rules_{kind}/{kind}/defs.bzl": "".join(  # Bazel's own tools ask for all of these
+                f"{kind}_{rule} = native.{kind}_{rule}\n" for rule in (
+                    "binary", "import", "library", "test", "toolchain", extra))
+               for kind, extra in (("cc", "toolchain_suite"), ("java", "runtime"))},
+            "rules_java/java/BUILD.bazel": "",
+            "zlib/BUILD.bazel": 'cc_library(name = "zlib", linkopts = ["-lz"], '
+                                'visibility = ["//visibility:public"])\n',
+            **{f"{name}/BUILD.bazel": f'cc_library(name = "{name}", '
+               'visibility = ["//visibility:public"])\n' for name in ("xsimd", "xtensor")},
+        }
+        for name in ("rules_cc", "rules_java", "zlib", "xsimd", "xtensor"):
+            files[f"{name}/WORKSPACE"] = ""
+            files["WORKSPACE"] += f'local_repository(name = "{name}", path = "{name}")\n'
+        for name, text in files.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text(text)
+        command = (bazel, "--batch", f"--output_user_root={self.folder}/bazel.out")
+        env = {**os.environ, "CC": self.compiler}
+        run(*command, "build", "--cxxopt=-std=c++20", "--jobs=1", "//:app", cwd=project, env=env)
+        self.expect(run(project / "bazel-bin/app"))
+        # The server writes files without the right to remove them.
+        run("chmod", "-R", "u+w", self.folder / "bazel.out")
 
     def compiled(self):
         """lamina::compiled: one library for two programs, and none for another processor."""
@@ -269,7 +349,8 @@ class ways:
 
 def main():
     all_ways = [name for name, way in vars(ways).items()
-                if callable(way) and name not in ("__init__", "installed", "project", "configure",
+                if callable(way) and name not in ("__init__", "installed", "cloned", "project",
+                                                  "configure",
                                                   "build", "expect")]
     parser = argparse.ArgumentParser(usage=__doc__[__doc__.index("usage: ") + 7:])
     parser.add_argument("--compiler", required=True)

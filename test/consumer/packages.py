@@ -4,7 +4,8 @@
 package.
 
 The packages: what CMake installs, and what the port of vcpkg makes of it. conan_create.py compares
-Conan's package by the same functions.
+Conan's package by the same functions. The files of Meson and Bazel, which use a tree as it is, name
+the version, and every file and module that they need.
 
 usage: packages.py --compiler CXX [--self-test]
        --self-test plants faults in a copy of the tree, each alone, and expects the message of each.
@@ -26,7 +27,8 @@ import vcpkg_port  # noqa: E402
 from command import run  # noqa: E402
 
 HEADERS = ("*.hpp", "*.cuh", "*_LICENSE.md")
-RECIPES = ("CMakeLists.txt", "conanfile.py", "vcpkg.json", "LICENSE", "cmake",
+RECIPES = ("CMakeLists.txt", "conanfile.py", "vcpkg.json", "LICENSE", "cmake", "meson.build",
+           "MODULE.bazel", "BUILD.bazel", "CITATION.cff",
            "include/lamina/lamina.hpp", "include/lamina/lamina.cuh", "include/lamina/core",
            "include/lamina/dataset/DIGITS_LICENSE.md")
 
@@ -139,14 +141,35 @@ def faults_of_vcpkg(root, package):
     for path in (root / "LICENSE", *(root / "include").rglob("*_LICENSE.md")):
         if path.read_text() not in terms:
             yield f"copyright: expected the text of {path.relative_to(root)}, found none"
+
+
+def faults_of_manifests(root):
+    """The faults of the files that name a version, and of those of Meson and Bazel."""
     version = ".".join(re.findall(r"#define LAMINA_VERSION_\w+ (\d+)", (
         root / "include/lamina/core/config.hpp").read_text()))
-    for manifest in (root / "cmake/vcpkg/lamina/vcpkg.json", root / "vcpkg.json"):
-        if f'"version-semver": "{version}"' not in manifest.read_text():
-            yield f"{manifest.relative_to(root)}: expected version {version}, found another"
+    text = {}
+    for name, line in (("cmake/vcpkg/lamina/vcpkg.json", '"version-semver": "{}"'),
+                       ("vcpkg.json", '"version-semver": "{}"'),
+                       ("meson.build", "version: '{}', license"),
+                       ("CITATION.cff", "\nversion: {}\n"),
+                       ("MODULE.bazel", 'name = "lamina",\n    version = "{}"')):
+        text[name] = (root / name).read_text()
+        if line.format(version) not in text[name]:
+            yield f"{name}: expected version {version}, found another"
+    compiled = {f"cmake/compiled/{path.name}" for path in (root / "cmake/compiled").iterdir()
+                if path.name != "mpi.cpp"}
+    if named := compiled ^ set(re.findall(r"'(cmake/[^']+)'", text["meson.build"])):
+        yield f"meson.build: expected the files of cmake/compiled, found otherwise {sorted(named)}"
+    build = (root / "BUILD.bazel").read_text()
+    for pattern in re.findall(r'"((?:include|cmake)/[^"]+)"', build):
+        if not list(root.glob(pattern)):
+            yield f"BUILD.bazel: expected files of {pattern}, found none"
+    needs = {module for module in re.findall(r'"@(\w+)[/"]', build)}
+    if needs ^ set(re.findall(r'bazel_dep\(name = "(\w+)"', text["MODULE.bazel"])):
+        yield f"MODULE.bazel: expected the modules {sorted(needs)}, found others"
 
 
-def faults_of(root, compiler, packages=("CMake", "vcpkg")):
+def faults_of(root, compiler, packages=("CMake", "vcpkg", "manifests")):
     """The faults of the packages of a tree."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -161,6 +184,8 @@ def faults_of(root, compiler, packages=("CMake", "vcpkg")):
         if "vcpkg" in packages:
             made = vcpkg_port.install(root, compiler, folder)
             faults += [f"vcpkg: {fault}" for fault in faults_of_vcpkg(root, made)]
+        if "manifests" in packages:
+            faults += faults_of_manifests(root)
         return faults
 
 
@@ -233,9 +258,18 @@ def self_test(compiler):
         ("cmake/vcpkg/lamina/usage", "^", "lamina::absent\n", "usage: expected the target"),
         ("cmake/vcpkg/lamina/portfile.cmake", r"\n.*DIGITS_LICENSE\.md\"", "",
          "copyright: expected the text of include"),
+    ], lambda root: faults_of(root, compiler, ["vcpkg"]))
+    expect_faults([
         ("vcpkg.json", '"version-semver": ".*"', '"version-semver": "0.0.0"',
          "vcpkg.json: expected version"),
-    ], lambda root: faults_of(root, compiler, ["vcpkg"]))
+        ("meson.build", "version: '[^']*', license", "version: '0.0.0', license",
+         "meson.build: expected version"),
+        ("cmake/compiled/new.cpp", "^", "int i;\n", "meson.build: expected the files"),
+        ("BUILD.bazel", r'"include/lamina/\*\*/\*\.cuh"', '"include/lamina/**/*.cux"',
+         "BUILD.bazel: expected files of include/lamina/**/*.cux"),
+        ("MODULE.bazel", r'^bazel_dep\(name = "xsimd".*\n', "",
+         "MODULE.bazel: expected the modules"),
+    ], lambda root: list(faults_of_manifests(root)))
 
 
 def main():

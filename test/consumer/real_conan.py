@@ -61,20 +61,20 @@ def answers(program):
                                                stderr=subprocess.DEVNULL).returncode == 0
 
 
-def install(folder):
-    """Conan's program in the virtual environment of a folder, which is made where there is none.
-    Ends the test as skipped where pip cannot provide it."""
+def install(folder, packages=(PACKAGE,), name="conan"):
+    """The program `name` in the virtual environment of a folder, which is made where there is none
+    with these packages. Ends the test as skipped where pip cannot provide them."""
     folder.mkdir(parents=True, exist_ok=True)
-    program = folder / "venv/bin/conan"
+    program, wanted = folder / "venv/bin" / name, " ".join(packages)
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several tests share the environment
         made = folder / "installed"
-        if made.exists() and made.read_text() == PACKAGE and answers(program):
+        if made.exists() and made.read_text() == wanted and answers(program):
             return program
         made.unlink(missing_ok=True)
         for command in ([sys.executable, "-m", "venv", "--clear", folder / "venv"],
                         [folder / "venv/bin/python", "-m", "pip", "install", "--quiet",
-                         "--disable-pip-version-check", "--retries=1", PACKAGE]):
+                         "--disable-pip-version-check", "--retries=1", *packages]):
             try:
                 result = subprocess.run([str(c) for c in command], text=True, timeout=300,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -82,8 +82,8 @@ def install(folder):
             except (OSError, subprocess.TimeoutExpired) as why:
                 said = str(why)
             if said:
-                skip(f"pip provides no {PACKAGE} here:\n{said[-2000:]}")
-        made.write_text(PACKAGE)
+                skip(f"pip provides no {wanted} here:\n{said[-2000:]}")
+        made.write_text(wanted)
     return program
 
 

@@ -3,6 +3,13 @@
 // bounds of arrays.
 #pragma once
 
+// A file that includes the single header has every declaration already (tools/single_header). A
+// missing file ends the compilation, as below.
+#if defined(LAMINA_SINGLE_HEADER)
+#error "lamina: the single header: expected it alone, found a header of lamina's folder after it"
+#include "lamina: the single header is included"
+#endif
+
 #define LAMINA_VERSION_MAJOR 0
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0

@@ -27,8 +27,9 @@ namespace detail {
 /// standard library.
 constexpr bool is_of_user(std::string_view file) {
   constexpr std::string_view own = __FILE__, name = "program/block.hpp";
-  return !file.starts_with(own.substr(0, own.size() - name.size())) &&
-         file.find("/c++/") == std::string_view::npos;
+  // The single header (tools/single_header) is one file without folders.
+  constexpr std::size_t folder = own.ends_with(name) ? own.size() - name.size() : own.size();
+  return !file.starts_with(own.substr(0, folder)) && file.find("/c++/") == std::string_view::npos;
 }
 
 /// Records a mistake of the given kind with the name of the variable.
