@@ -116,6 +116,9 @@ lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CM
 # What the pages docs/task_*.md say that their programs print.
 lamina_source_test(docs.task_programs docs/code_blocks.py run --compiler "${CMAKE_CXX_COMPILER}"
                    --build "${CMAKE_CURRENT_BINARY_DIR}/task_programs" -- ${_compile_flags})
+lamina_source_test(docs.reference docs/reference_examples.py --compiler "${CMAKE_CXX_COMPILER}"
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/reference" -- ${_compile_flags})
+lamina_source_test(docs.reference_examples_self_test docs/reference_examples.py --self-test)
 
 # Need nvcc; nothing is run. The stage `emulated` runs kernels.
 lamina_source_test(engine.cuda.one_file.nvcc engine/cuda/one_file/compile.py --with nvcc

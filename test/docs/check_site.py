@@ -42,7 +42,7 @@ LISTS = ("docs/index.md", "CHANGELOG.md", "docs/coverage.md", "reference/index.m
 WIDE = ("index", "docs/quickstart", "docs/layers", "docs/v2", "docs/operators", "docs/errors",
         "docs/control_flow", "examples/README", "reference/index")
 WIDTHS = (1280, 400)
-MOST_WITHOUT = 31
+MOST_WITHOUT = 30
 
 
 class Page(html.parser.HTMLParser):

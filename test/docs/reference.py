@@ -14,10 +14,12 @@ import collections
 import pathlib
 import re
 import sys
+import textwrap
 import typing
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import layer_page  # noqa: E402
+import reference_examples  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
@@ -265,13 +267,13 @@ def blocks_of_examples():
 
 
 def own_examples():
-    """{path of a symbol: block} of test/docs/reference/*.cpp: "// Example: NAME" begins one, and
-    the comment at its end is its output."""
+    """{path of a symbol: block} of test/docs/reference/*.cpp, with what each prints."""
     found = {}
     for path in sorted((ROOT / "test/docs/reference").glob("*.cpp")):
-        for name, code in re.findall(r"^// Example: (\S+)\n(.*?)(?=^// Example: |^// End)",
-                                     path.read_text(), re.M | re.S):
-            found[name] = block(str(path.relative_to(ROOT)), "", code.strip())
+        for example in reference_examples.EXAMPLE.finditer(path.read_text()):
+            output = re.sub(r"^ *// = ", "", example[4], flags=re.M)
+            code = textwrap.dedent(example[3]).strip()
+            found[example[2]] = block(str(path.relative_to(ROOT)), "", code, output)
     return found
 
 
@@ -311,7 +313,8 @@ class Examples:
         pattern = self.pattern(symbol)
         own = self.own.get(symbol.path.removeprefix("lamina::"))
         if own:
-            return f"```cpp\n{own.code}\n```\n"
+            return (f"```cpp\n{own.code}\n```\n\nIt prints:\n\n```text\n{own.output}```\n\n"
+                    f"From [{own.where}](../{own.where}).\n")
         using = self.using(self.pages, symbol, pattern)
         short = [b for b in using if len(b.code.splitlines()) <= 30]
         if short or using:
