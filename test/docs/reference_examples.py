@@ -20,8 +20,8 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 from code_blocks import output_fault  # noqa: E402
 
-EXAMPLE = re.compile(r"( *)// Example: (\S+)\n(.*?)((?: *// = [^\n]*\n)*)(?= *// Example: | *// End)",
-                     re.S)
+EXAMPLE = re.compile(r"( *)// Example: (\S+)\n(.*?)((?: *// = [^\n]*\n)*)"
+                     r"(?= *// Example: | *// End)", re.S)
 
 
 def examples_of(text):
