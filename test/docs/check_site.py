@@ -11,14 +11,13 @@ usage: check_site.py [--build DIR]
   host.
 - Each page but lists of pages has an example.
 - Of the public names, at most MOST_WITHOUT have no example.
-- In Chromium, no page of WIDE is wider than a window of 1280 or 400 pixels. Without Chromium, this
-  part is left out, with a word.
+- In Chromium, no page of WIDE is wider than a window of 1280 or 400 pixels, and the searches of
+  QUERIES find their pages. Without Chromium, this part is left out, with a word.
 
 `navigation` needs no packages: it checks that mkdocs.yml names each page once.
 """
 import argparse
 import functools
-import html
 import html.parser
 import http.server
 import json
@@ -43,6 +42,17 @@ WIDE = ("index", "docs/quickstart", "docs/layers", "docs/v2", "docs/operators", 
         "docs/control_flow", "examples/README", "reference/index")
 WIDTHS = (1280, 400)
 MOST_WITHOUT = 30
+# What a newcomer searches, and a part of the address of a page that answers.
+QUERIES = {
+    "install": "building.html",
+    "softmax_with_cross_entropy": "layers_costs.html#softmax_with_cross_entropy",
+    "fc": "layers_fully_connected_embeddings_products.html#fc",
+    "fc: expected the width as a template argument": "errors.html#",
+    "learning rate": "optimizers.html",
+    "shuffle": "readers.html",
+    "checkpoint": "checkpoint",
+}
+FIRST = 3  # pages among which it must be
 
 
 class Page(html.parser.HTMLParser):
@@ -114,68 +124,101 @@ def site_pages():
             *reference.names()]
 
 
-def served(folder):
-    """A server of a folder, at a free port of this machine."""
-    class quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
-                                             functools.partial(quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
-
-
-# Measures each page in a frame: how wide it is, and what stands out of it to the right.
-MEASURE = """<!doctype html><meta charset=utf-8><pre id=result></pre><script>
-const pages = PAGES, widths = WIDTHS, found = [];
+# A page that measures others in a frame: how wide each is, and what stands out of it to the right;
+# then the first results of each search. It posts them to the server.
+MEASURE = """<!doctype html><meta charset=utf-8><script>
+const widths = [], searches = [], sleep = time => new Promise(done => setTimeout(done, time));
 const inside = (element, view) => {  // a box that scrolls or cuts off is as wide as it says
   for (let e = element.parentElement; e; e = e.parentElement)
     if (view.getComputedStyle(e).overflowX != "visible") return true;
   return false;
 };
-(async () => {
-  for (const width of widths) for (const page of pages) {
-    const frame = document.createElement("iframe");
-    frame.style.cssText = `border:0;width:${width}px;height:900px`;
-    frame.src = page + ".html";
-    const loaded = new Promise(done => frame.onload = done);
-    document.body.append(frame);
-    await loaded;
-    await new Promise(done => setTimeout(done, 300));
-    const view = frame.contentWindow, all = frame.contentDocument;
-    const out = [...all.querySelectorAll(".md-content *")].filter(e =>
-        e.getBoundingClientRect().right > width + 1 && !inside(e, view));
-    const names = out.slice(0, 3).map(e => e.tagName + " " + e.textContent.trim().slice(0, 60));
-    found.push({page, width, wide: all.documentElement.scrollWidth, out: names});
-    frame.remove();
-  }
-  document.getElementById("result").textContent = JSON.stringify(found);
-  document.title = "measured";
-})();
-</script>"""
+const framed = async (address, width, use) => {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `border:0;width:${width}px;height:900px`;
+  frame.src = address;
+  const loaded = new Promise(done => frame.onload = done);
+  document.body.append(frame);
+  await loaded;
+  await use(frame.contentWindow, frame.contentDocument);
+  frame.remove();
+};
+onload = async () => {
+  for (const width of WIDTHS) for (const page of PAGES)
+    await framed(page, width, async (view, all) => {
+      await sleep(200);
+      const out = [...all.querySelectorAll(".md-content *, p")].filter(e =>
+          e.getBoundingClientRect().right > width + 1 && !inside(e, view));
+      const names = out.slice(0, 3).map(e => e.tagName + " " + e.textContent.trim().slice(0, 60));
+      widths.push({page, width, wide: all.documentElement.scrollWidth, out: names});
+    });
+  for (const words of QUERIES)
+    await framed("index.html?q=" + encodeURIComponent(words), 1280, async (view, all) => {
+      const pages = () => [...all.querySelectorAll(".md-search-result__item")];
+      for (let i = 0; i < 200 && !pages().length; ++i) await sleep(100);
+      const first = pages().slice(0, FIRST).flatMap(e => [...e.querySelectorAll("a")]);
+      searches.push({words, found: first.map(e => decodeURIComponent(e.href.replace(/[?]h=[^#]*/, "")))});
+    });
+  fetch("measured", {method: "POST", body: JSON.stringify({widths, searches})});
+};
+</script><body></body>"""
 
 
-def width_faults(folder, pages, chromium):
-    """Pages that are wider than a window of one of WIDTHS, and elements that stand out of it."""
-    text = MEASURE.replace("PAGES", json.dumps(pages)).replace("WIDTHS", json.dumps(WIDTHS))
-    (folder / "measure.html").write_text(text)
-    server = served(folder)
-    try:
-        with tempfile.TemporaryDirectory() as profile:
-            done = subprocess.run(
-                [chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
-                 f"--user-data-dir={profile}", "--virtual-time-budget=100000", "--dump-dom",
-                 f"http://127.0.0.1:{server.server_port}/measure.html"],
-                text=True, capture_output=True, timeout=300)
-    finally:
-        server.shutdown()
-        (folder / "measure.html").unlink()
-    result = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
-    if not result or not result[1]:
-        return [f"Chromium measured nothing: {done.stderr[-500:]}"], 0
-    measured = json.loads(html.unescape(result[1]))
-    return [f"{m['page']}: {m['wide']} pixels in a window of {m['width']}; {m['out']}"
-            for m in measured if m["wide"] > m["width"] or m["out"]], len(measured)
+class Server(http.server.ThreadingHTTPServer):
+    """Serves a folder at a free port of this machine, and keeps what is posted to it."""
+
+    def __init__(self, folder):
+        server = self
+
+        class handler(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                server.posted = self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(204)
+                self.end_headers()
+                server.done.set()
+
+        self.posted, self.done = None, threading.Event()
+        super().__init__(("127.0.0.1", 0), functools.partial(handler, directory=folder))
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def measured_by(chromium, folder, pages, queries):
+    """What MEASURE found in a browser, or None."""
+    text = MEASURE
+    for name, value in (("PAGES", pages), ("WIDTHS", WIDTHS), ("QUERIES", list(queries)),
+                        ("FIRST", FIRST)):
+        text = text.replace(name, json.dumps(value))
+    page = folder / "measure.html"
+    page.write_text(text)
+    server = Server(folder)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = subprocess.Popen(
+            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
+             f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/measure.html"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server.done.wait(600)
+        browser.terminate()
+        browser.wait()
+    server.shutdown()
+    page.unlink()
+    return json.loads(server.posted) if server.posted else None
+
+
+def browser_faults(measured, queries):
+    """Pages that are wider than their window, elements that stand out of it, failed searches."""
+    if measured is None:
+        return ["the browser measured nothing"]
+    faults = [f"{m['page']}: {m['wide']} pixels in a window of {m['width']}; {m['out']}"
+              for m in measured["widths"] if m["wide"] > m["width"] or m["out"]]
+    for search in measured["searches"]:
+        expected = queries[search["words"]]
+        if not any(expected in link for link in search["found"]):
+            faults.append(f"search for '{search['words']}': expected {expected} in the first "
+                          f"{FIRST} pages, found {search['found']}")
+    return faults
 
 
 def check(build):
@@ -195,9 +238,9 @@ def check(build):
         faults.append(f"expected at most {MOST_WITHOUT} public names without an example")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium:
-        wide, measured = width_faults(folder, list(WIDE), chromium)
-        faults += wide
-        print(f"{measured} measures of width by {chromium}")
+        measured = measured_by(chromium, folder, [f"{page}.html" for page in WIDE], QUERIES)
+        faults += browser_faults(measured, QUERIES)
+        print(f"{len(WIDE)} pages at {WIDTHS} pixels and {len(QUERIES)} searches in {chromium}")
     else:
         print("no page was measured in a browser: there is no Chromium")
     print("\n".join(faults))
@@ -227,6 +270,11 @@ def self_test():
         "mkdocs.yml: expected docs/c.md once below nav, found it 0 times"]
     assert list(navigation_faults(settings, ["docs/b.md"]))[0] == (
         "mkdocs.yml: there is no page docs/a.md")
+    width, search = {"page": "a", "width": 400, "wide": 400, "out": []}, {"words": "b"}
+    assert browser_faults({"widths": [width], "searches": [search | {"found": ["x/c.html#b"]}]},
+                          {"b": "c.html"}) == []
+    assert len(browser_faults({"widths": [width | {"wide": 401}, width | {"out": ["P b"]}],
+                               "searches": [search | {"found": []}]}, {"b": "c.html"})) == 3
     print("ok")
 
 
