@@ -43,6 +43,12 @@ lamina_source_test(docs.coverage docs/coverage_page.py)
 lamina_source_test(docs.coverage_self_test docs/coverage_page.py --self-test)
 lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
 lamina_source_test(docs.excerpts docs/code_blocks.py excerpts)
+lamina_source_test(docs.navigation docs/check_site.py navigation)
+lamina_source_test(docs.reference_self_test docs/reference.py --self-test)
+lamina_source_test(docs.site docs/check_site.py --build "${CMAKE_CURRENT_BINARY_DIR}/site")
+lamina_source_test(docs.site_pages_self_test ../tools/site --self-test)
+lamina_source_test(docs.site_self_test docs/check_site.py --self-test)
+lamina_properties(${LAMINA_TEST_PREFIX}docs.site PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(docs.peer_names docs/peer_names.py)
 lamina_source_test(docs.peer_names_self_test docs/peer_names.py --self-test)
 lamina_source_test(docs.operators interop/operator_table.py page)
@@ -110,6 +116,9 @@ lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CM
 # What the pages docs/task_*.md say that their programs print.
 lamina_source_test(docs.task_programs docs/code_blocks.py run --compiler "${CMAKE_CXX_COMPILER}"
                    --build "${CMAKE_CURRENT_BINARY_DIR}/task_programs" -- ${_compile_flags})
+lamina_source_test(docs.reference docs/reference_examples.py --compiler "${CMAKE_CXX_COMPILER}"
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/reference" -- ${_compile_flags})
+lamina_source_test(docs.reference_examples_self_test docs/reference_examples.py --self-test)
 
 # Need nvcc; nothing is run. The stage `emulated` runs kernels.
 lamina_source_test(engine.cuda.one_file.nvcc engine/cuda/one_file/compile.py --with nvcc

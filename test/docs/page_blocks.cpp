@@ -151,6 +151,13 @@ lamina::model model{quickstart::digits};
 lamina::optimizer::adam adam;
 auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
 
+namespace architecture {
+#include "architecture_1.inc"
+}
+namespace glossary {
+#include "glossary_1.inc"
+}
+
 namespace add_an_operator {
 #include "add_an_operator_1.inc"
 #include "add_an_operator_2.inc"
