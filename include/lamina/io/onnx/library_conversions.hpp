@@ -22,6 +22,7 @@
 #include <lamina/operators/pool/onnx.hpp>
 #include <lamina/operators/random/onnx.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
+#include <lamina/operators/recurrent/onnx_cells.hpp>
 #include <lamina/operators/reduce/onnx.hpp>
 #include <lamina/operators/region/onnx.hpp>
 #include <lamina/operators/resize/onnx.hpp>
@@ -76,6 +77,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_recurrent_gru_unit(to);
   add_recurrent_lstm(to);
   add_recurrent_lstm_unit(to);
+  add_recurrent_cells(to);
   add_reduce_cumsum(to);
   add_reduce_dimensions(to);
   add_reduce_mean(to);
