@@ -29,6 +29,7 @@
 #include <lamina/operators/resize/onnx_grid_sample.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
+#include <lamina/operators/shape/onnx_tensor_lists.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
@@ -97,6 +98,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_shape_join(to);
   add_shape_query(to);
   add_shape_reshape(to);
+  add_shape_tensor_lists(to);
 }
 
 }}}  // namespace lamina::onnx
