@@ -91,6 +91,41 @@ GRAPHS = {
         m = AveragePool <kernel_shape = [3, 2], ceil_mode = 1, strides = [2, 2]> (b)
         y = Resize <mode = "linear"> (m, , scales)
     }""",
+    "tensor_lists": """main (float[n, 5] x) => (float[n, m] y)
+        <int64 two = {2}, int64[2] parts = {1, 4}, int64 last = {-1}> {
+        a = SplitToSequence <axis = 1> (x, two)
+        b = SplitToSequence <axis = 1, keepdims = 0> (x)
+        c = SequenceAt (b, last)
+        d = SequenceEmpty ()
+        e = SequenceInsert (d, x)
+        f = SequenceInsert (e, x, last)
+        g = SequenceErase (f, last)
+        h = ConcatFromSequence <axis = 1, new_axis = 0> (g)
+        i = ConcatFromSequence <axis = -1> (a)
+        j = SequenceConstruct (h, i)
+        k = SequenceLength (j)
+        l = Cast <to = 1> (k)
+        o = SequenceAt (j, last)
+        y = Mul (o, l)
+    }""",
+    "regions": """main (float[2, 1, 4, 4] x, float[r, 4] boxes, int64[r] image)
+        => (float[r, 1, 2, 2] y, float[2, 1, 4, 4] z)
+        <int64[4] shape = {2, 1, 4, 5}> {
+        y = RoiAlign <coordinate_transformation_mode = "output_half_pixel", output_height = 2,
+                      output_width = 2> (x, boxes, image)
+        p, at = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
+        z = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (p, at, shape)
+    }""",
+    "chosen": """main (float[t, n] x, int64[n] len, bool[c] on) => (float[k, n] y)
+        <int64[1, 1] zero = {0}> {
+        r = ReverseSequence <batch_axis = 1, time_axis = 0> (x, len)
+        c = Compress <axis = 0> (r, on)
+        f = Compress (r, on)
+        m = ReduceMax (f)
+        a = Add (c, m)
+        s = GatherND (a, zero)
+        y = ScatterND <reduction = "min"> (a, zero, s)
+    }""",
     "indices": """main (float[n, 4] x, int64[k, 2] i) => (float[a, b] y)
         <int64[2, 2] at = {0, 1, 1, 0}, float[2] new = {5, 6}, int64 top = {2},
          int64[1] axes = {1}> {
