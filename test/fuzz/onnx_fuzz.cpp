@@ -2,6 +2,7 @@
 // ONNX files.
 #include <string>
 
+#include "executor/shared_executor.hpp"
 #include <fuzz/targets.hpp>
 
 #include <lamina/io/load_onnx.hpp>

@@ -58,6 +58,8 @@ constexpr auto functions = lamina::program([](block& main) {
       main, [](auto x) { return layer::gelu(x, {.approximate = true}); }, -0.5));
   add(bend<"mish", "v26">(
       main, [](auto x) { return layer::mish(x); }, -0.5));
+  add(bend<"mish_above", "v27">(
+      main, [](auto x) { return layer::mish(x, {.threshold = 0.25f}); }, 0.5));
   add(bend<"atan", "v23">(main, [](auto x) { return layer::atan(x); }));
   return sum;
 });

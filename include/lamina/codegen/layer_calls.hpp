@@ -44,7 +44,7 @@ inline constexpr layer_call layer_calls[] = {
     {"softplus", "softplus(X)"},
     {"softsign", "softsign(X)"},
     {"tanh_shrink", "tanh_shrink(X)"},
-    {"mish", "mish(X)"},
+    {"mish", "mish(X; threshold=20)"},
     {"exp", "exp(X)"},
     {"log", "log(X)"},
     {"sqrt", "sqrt(X)"},

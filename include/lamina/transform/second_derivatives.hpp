@@ -96,9 +96,19 @@ constexpr void differentiate_bend(gradient_writer& w) {
     w.give(v, w.product(t, w.template gradient<operators::tanh>(t, u())), 2);
   } else if constexpr (__is_same(Op, operators::mish)) {
     // With s = sigmoid(v), t = tanh(softplus(v)): s (1 - t^2) (2 + v (1 - s - 2 t s)) u. Where |v|
-    // is above 1e4, s or 1 - t^2 is 0, in double too.
-    const int x = w.limited(v, 1e4), s = w.of_one<operators::sigmoid>(x);
-    const int t = w.of_one<operators::tanh>(w.of_one<operators::softplus>(x));
+    // is above 1e4, s or 1 - t^2 is 0, in double too. Above the threshold, s = 1 and t = tanh(v).
+    const int x = w.limited(v, 1e4);
+    int s = w.of_one<operators::sigmoid>(x), sum = w.of_one<operators::softplus>(x);
+    if (const double threshold = w.attribute(0); threshold < 20) {
+      const auto replaced = [&](int value, int by) {
+        return w.of_two<operators::elementwise_add>(
+            value,
+            w.template gradient<operators::thresholded_relu>(x, by, b.attribute_list(threshold)));
+      };
+      s = replaced(s, w.scaled(s, -1, 1));
+      sum = replaced(sum, w.of_two<operators::elementwise_sub>(x, sum));
+    }
+    const int t = w.of_one<operators::tanh>(sum);
     const int turn =
         w.of_two<operators::elementwise_sub>(w.scaled(s, -1, 1), w.scaled(w.product(t, s), 2));
     const int bend = w.product(s, w.scaled(w.product(x, turn), 1, 2));

@@ -206,6 +206,12 @@ TEST_CASE(
   graph exact = numbers({-1, 5}, dtype::float64);
   exact.add("Mul", {"x", "half"}, {"a"}).add("Add", {"a", "three"}, {"y"});
   CHECK(exact.simplified().count("scale") == 1);
+  // A parameter is trained and loaded by its name.
+  graph trained({-1, 5});
+  trained.of("gain", {1}, {2}).add("Mul", {"x", "gain"}, {"y"});
+  const auto kept = trained.simplified();
+  CHECK(kept.count("elementwise_mul") == 1);
+  CHECK(kept.model.variables->names() == std::vector<std::string>{"gain"});
   graph list({-1, 5});
   list.of("list", {5}, {2, 2, 2, 2, 2}).add("Mul", {"x", "list"}, {"y"});
   CHECK(list.simplified().count("elementwise_mul") == 1);

@@ -70,8 +70,11 @@ TEST_CASE("activations have Fluid's values") {
   CHECK(value<lamina::operators::gelu>(0, {1, 1}) == Approx(0.8411919906082768));
   CHECK(at<lamina::operators::mish>(1) == Approx(0.8650983882673103));  // PyTorch's values
   CHECK(at<lamina::operators::mish>(-2) == Approx(-0.2525014826957089));
+  CHECK(value<lamina::operators::mish>(0, {1, 0.5}) == Approx(std::tanh(1.0)));
+  CHECK(value<lamina::gradient_of<lamina::operators::mish>>(0, {1, 1, 0.5}) ==
+        Approx(std::tanh(1.0) + 1 - std::tanh(1.0) * std::tanh(1.0)));
   CHECK(at<lamina::operators::mish>(-700) == Approx(-6.90177358063184e-302).epsilon(1e-12));
-  CHECK(value<lamina::gradient_of<lamina::operators::mish>>(0, {-2, 1}) ==
+  CHECK(value<lamina::gradient_of<lamina::operators::mish>>(0, {-2, 1, 20}) ==
         Approx(-0.1083550924203939));
   CHECK(at<lamina::operators::selu>(-1) ==
         Approx(1.0507009873554805 * 1.6732632423543772 * (std::exp(-1.0) - 1)));

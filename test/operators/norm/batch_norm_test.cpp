@@ -74,6 +74,19 @@ TEST_CASE("batch_norm by hand: statistics of the batch, moving statistics, test 
   check_close(scope.var("mean"), {1, 0.25});
 }
 
+TEST_CASE("batch_norm without rows: no results, and the statistics stay") {
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run_startup(normal.view(), scope);
+  const lamina::tensor none = lamina::tensor::zeros(lamina::dtype::float32, {0, 2, 1, 2});
+  constexpr auto test = lamina::transform::clone_for_test(normal);
+  for (const lamina::program_view& p : {normal.view(), test.view()}) {
+    CHECK(executor.run(p, scope, {{"x", none}})[0].shape() == lamina::tensor_shape{0, 2, 1, 2});
+    check_close(scope.var("mean"), {0, 0});
+    check_close(scope.var("variance"), {1, 1});
+  }
+}
+
 TEST_CASE("gradients of batch_norm are difference quotients") {
   laws::gradient_options options;
   SECTION("statistics of the batch") {

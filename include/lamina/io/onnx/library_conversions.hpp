@@ -22,12 +22,14 @@
 #include <lamina/operators/pool/onnx.hpp>
 #include <lamina/operators/random/onnx.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
+#include <lamina/operators/recurrent/onnx_cells.hpp>
 #include <lamina/operators/reduce/onnx.hpp>
 #include <lamina/operators/region/onnx.hpp>
 #include <lamina/operators/resize/onnx.hpp>
 #include <lamina/operators/resize/onnx_grid_sample.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
+#include <lamina/operators/shape/onnx_tensor_lists.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
@@ -76,6 +78,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_recurrent_gru_unit(to);
   add_recurrent_lstm(to);
   add_recurrent_lstm_unit(to);
+  add_recurrent_cells(to);
   add_reduce_cumsum(to);
   add_reduce_dimensions(to);
   add_reduce_mean(to);
@@ -95,6 +98,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_shape_concat(to);
   add_shape_query(to);
   add_shape_reshape(to);
+  add_shape_tensor_lists(to);
 }
 
 }}}  // namespace lamina::onnx

@@ -81,7 +81,8 @@ class onnx_graph_import {
       require_name(output.name, output.offset);
       if (!seen.insert(output.name).second)
         fail(output.offset, "expected one output '" + output.name + "', found a second one");
-      to_.output(output.name, find(main, output.name, output.offset, "the outputs"), output.offset);
+      to_.output(output.name, tensor_in(main, output.name, output.offset, "the outputs"),
+                 output.offset);
     }
     if (graph.outputs.empty()) fail(graph.offset, "expected at least one output, found none");
   }
@@ -240,10 +241,17 @@ class onnx_graph_import {
   const onnx_imported& find(const values& from, const std::string& name, std::uint64_t offset,
                             const std::string& reader) const {
     const onnx_imported* found = look_up(from, name);
-    if (found == nullptr || !found->has_value())
+    if (found == nullptr || !found->is_given())
       fail(offset, "expected a value '" + name + "' for " + reader +
                        ", found that no input, initializer or node gives it");
     return *found;
+  }
+  const onnx_imported& tensor_in(const values& from, const std::string& name, std::uint64_t offset,
+                                 const std::string& reader) const {
+    const onnx_imported& found = find(from, name, offset, reader);
+    if (found.sequence != nullptr)
+      fail(offset, "expected a tensor '" + name + "' for " + reader + ", found a sequence");
+    return found;
   }
 
   // Adds the names of outer values that the inner graphs of a node read.
@@ -345,7 +353,7 @@ class onnx_graph_import {
       complete_list(made);
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
-      if (made.wants(i) && !made.results()[i].has_value())
+      if (made.wants(i) && !made.results()[i].is_given())
         made.fail(text("expected that nothing reads output ")
                   << i << ", '" << node.outputs[i] << "', which lamina does not give");
     return made.results();
@@ -403,8 +411,8 @@ class onnx_graph_import {
     import_nodes(graph.nodes, inner, opsets);
     std::vector<onnx_imported> results;
     for (const onnx_value_message& out : graph.outputs)
-      results.push_back(find(inner, out.name, node.offset,
-                             "the outputs of a graph of node '" + node.label() + "'"));
+      results.push_back(tensor_in(inner, out.name, node.offset,
+                                  "the outputs of a graph of node '" + node.label() + "'"));
     --graphs_;
     return results;
   }
@@ -447,7 +455,7 @@ class onnx_graph_import {
     for (onnx_node_message& node : nodes)
       for (std::string& name : node.inputs)
         if (const auto found = to.here.find(name);
-            found != to.here.end() && !found->second.has_value())
+            found != to.here.end() && !found->second.is_given())
           name.clear();
     import_nodes(nodes, to, opsets);
   }

@@ -69,8 +69,13 @@ struct onnx_imported {
   /// The elements of a list of integers or truth values that is known in part, with symbols for the
   /// others.
   std::shared_ptr<const std::vector<std::int64_t>> extents{};
+  /// The tensors of a sequence, which has no other value.
+  std::shared_ptr<const std::vector<onnx_imported>> sequence{};
 
+  /// Whether there is a tensor.
   bool has_value() const { return variable >= 0 || constant != nullptr; }
+  /// Whether there is a tensor or a sequence of tensors.
+  bool is_given() const { return has_value() || sequence != nullptr; }
   int rank() const { return static_cast<int>(dims.size()); }
   /// Returns the dimensions for messages; unknown ones are -1.
   std::string dims_text() const { return std::string(text().list(without_symbols(dims))); }

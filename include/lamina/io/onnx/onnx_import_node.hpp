@@ -78,7 +78,10 @@ class onnx_import_node : public onnx_node_attributes {
   bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i].has_value(); }
   /// Returns an input; throws format_error if the node omits it.
   const onnx_imported& in(std::size_t i) const {
-    if (!has(i)) fail(text("expected an input ") << i << ", found none");
+    if (!has(i))
+      fail(text("expected a tensor as input ")
+           << i << ", found "
+           << (i < inputs_.size() && inputs_[i].sequence != nullptr ? "a sequence" : "none"));
     return inputs_[i];
   }
   /// Returns an input that may be absent.

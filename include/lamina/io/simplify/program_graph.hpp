@@ -147,9 +147,11 @@ class program_graph {
     const lod_tensor* found = scope_->find(value(v).message.name);
     return found != nullptr && found->has_value() && is_floating(found->type()) ? found : nullptr;
   }
-  /// Returns the number of a value that is known before a run and has one element.
+  /// Returns the number of a value that is known before a run and has one element. A parameter has
+  /// none: it is trained and loaded by its name, so it stays a value of its own.
   std::optional<double> number(int v) const {
-    if (const tensor* t = constant(v); t != nullptr && t->size() == 1)
+    if (const tensor* t = constant(v);
+        t != nullptr && t->size() == 1 && !value(v).message.is_parameter)
       return t->cast<double>().flat(0);
     const int n = maker(v, "fill_constant");
     if (n < 0 || !dims_are_one(v)) return std::nullopt;

@@ -52,6 +52,14 @@ inline void add_activation_prelu_maxout(onnx_operators& to) {
   to.add("maxout", lower_maxout);
 }
 
+/// Returns mish with x * tanh(x) above its threshold. From 20 on, both are equal.
+inline const std::string& above_threshold(onnx_operator& op, const std::string& x,
+                                          const std::string& mish) {
+  const double threshold = op.real("threshold", 20);
+  if (threshold >= 20) return mish;
+  return above(op, x, threshold, op.node("Mul", {x, op.node("Tanh", {x})}), mish);
+}
+
 inline void add_activation_simple(onnx_operators& to) {
   for (const auto& [type, node] : {std::pair{"relu", "Relu"},
                                    {"tanh", "Tanh"},
@@ -70,7 +78,8 @@ inline void add_activation_simple(onnx_operators& to) {
   to.add_node("Mish", [](onnx_import_node& n) { n.out(n.unary("mish", n.in(0))); });
   to.add("mish", [](onnx_operator& op) {
     // mish is 0 for minus infinity and for all numbers below -1e4; the limit avoids NaN.
-    op.out("Out", "Mish", {op.node("Max", {op.in("X"), op.number(-1e4)})});
+    const std::string& x = op.node("Max", {op.in("X"), op.number(-1e4)});
+    op.out("Out", above_threshold(op, x, op.node("Mish", {x})));
   });
   to.add("softsign", [](onnx_operator& op) { op.out("Out", "Softsign", {finite(op)}); });
   to.add("logsigmoid", [](onnx_operator& op) {
@@ -110,7 +119,7 @@ inline void add_activation_simple(onnx_operators& to) {
   });
   replace_for_doubles(to, "mish", [](onnx_operator& op, const std::string&) {
     const std::string& x = op.node("Max", {op.in("X"), op.number(-1e4)});
-    return op.node("Mul", {x, op.node("Tanh", {softplus(op, x)})});
+    return above_threshold(op, x, op.node("Mul", {x, op.node("Tanh", {softplus(op, x)})}));
   });
   // ONNX Runtime computes Gelu with float constants.
   replace_for_doubles(to, "gelu", [](onnx_operator& op, const std::string&) {

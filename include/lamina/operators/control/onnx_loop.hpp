@@ -52,7 +52,7 @@ inline std::uint64_t weight_of(const onnx_graph_message& graph) {
   return weight;
 }
 
-/// Imports one loop.
+/// Imports one loop, whose body is a graph or a function.
 class loop_import {
  public:
   /// Values that the body computes in each iteration and that are stacked after the loop: along
@@ -62,29 +62,45 @@ class loop_import {
     bool reverse = false;
   };
 
-  loop_import(onnx_import_node& node, const onnx_graph_message& graph) : n(node), body(graph) {}
+  explicit loop_import(onnx_import_node& node, const onnx_graph_message* graph = nullptr)
+      : n(node), body(graph) {}
 
   onnx_import_node& n;
-  const onnx_graph_message& body;
-  onnx_imported trips{};          // the most iterations; without a value: no limit
-  onnx_imported condition{};      // whether the first iteration runs; without a value: it does
-  bool returns_condition = true;  // the first output of the body says whether another follows
+  const onnx_graph_message* body;  // null: only repeat() is possible
+  onnx_imported trips{};           // the most iterations; without a value: no limit
+  onnx_imported condition{};       // whether the first iteration runs; without a value: it does
+  bool returns_condition = true;   // the first output of the body says whether another follows
   std::vector<onnx_imported> initial{};  // the values that the first iteration gets
   std::vector<stacked_values> stacked{};
-  /// Returns the inputs of the body from the number of the iteration and the carried values.
+  /// Adds the operators of an iteration from its number and the carried values. Returns the
+  /// condition, the carried values and those that are stacked.
   std::function<std::vector<onnx_imported>(const onnx_imported& step,
                                            const std::vector<onnx_imported>& carried)>
-      inputs{};
+      iterate{};
 
   /// Adds the loop, and gives the outputs of the node: the carried values, then the stacked ones.
   void run() {
     const std::size_t first = returns_condition ? 1 : 0;
-    if (body.outputs.size() != first + initial.size() + stacked.size())
+    if (body->outputs.size() != first + initial.size() + stacked.size())
       n.fail(text("expected a body with ") << first + initial.size() + stacked.size()
-                                           << " outputs, found " << body.outputs.size());
+                                           << " outputs, found " << body->outputs.size());
     require_one(trips, dtype::int64, "a number of iterations");
     require_one(condition, dtype::boolean, "a condition");
-    if (!unrolled()) repeated();
+    if (unrolled()) return;
+    const std::vector<onnx_imported> results = repeat();
+    for (std::size_t i = 0; i < results.size(); ++i) n.out(i, results[i]);
+  }
+
+  /// Adds a `while`, and returns the carried values, then the stacked ones. The dimensions of a
+  /// carried value which the body changes are not known; the body is imported again until its
+  /// results have the dimensions that its inputs had.
+  std::vector<onnx_imported> repeat() {
+    std::vector<extents> dims;
+    for (const onnx_imported& value : initial) dims.push_back(value.dims);
+    const onnx_import::mark before = n.program().now();
+    std::vector<onnx_imported> results;
+    while (!add_while(dims, results)) n.program().rewind(before);
+    return results;
   }
 
  private:
@@ -106,7 +122,7 @@ class loop_import {
   }
 
   iteration run_body(const onnx_imported& step, const std::vector<onnx_imported>& carried) {
-    std::vector<onnx_imported> made = n.import_graph(body, inputs(step, carried));
+    std::vector<onnx_imported> made = iterate(step, carried);
     iteration results;
     auto next = made.begin();
     if (returns_condition) {
@@ -150,7 +166,7 @@ class loop_import {
     if (condition.has_value() && condition.constant == nullptr) return false;
     std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
     if (trips.has_value()) most = trips.constant->cast<std::int64_t>().flat(0);
-    const std::uint64_t weight = weight_of(body);
+    const std::uint64_t weight = weight_of(*body);
     if (trips.has_value() && !returns_condition && most > 0 &&
         static_cast<std::uint64_t>(most) > most_unrolled / weight)
       return false;
@@ -199,7 +215,7 @@ class loop_import {
   }
   // The values of no iteration, of the dimensions that the body states; 0 for others.
   onnx_imported empty(std::size_t k) const {
-    const onnx_value_message& stated = body.outputs[body.outputs.size() - stacked.size() + k];
+    const onnx_value_message& stated = body->outputs[body->outputs.size() - stacked.size() + k];
     const std::optional<dtype> type = dtype_of_onnx(stated.type);
     if (!stated.is_tensor || !type || !stated.has_shape || stated.dims.size() > 15)
       n.fail("expected a type and dimensions of output '" + stated.name +
@@ -216,16 +232,11 @@ class loop_import {
     n.program().write("assign", {{"X", value}}, {}, {{"Out", to}}, n.message().offset);
   }
 
-  // Adds a `while`. The dimensions of a carried value which the body changes are not known; the
-  // body is imported again until its results have the dimensions that its inputs had.
-  void repeated() {
-    std::vector<extents> dims;
-    for (const onnx_imported& value : initial) dims.push_back(value.dims);
-    const onnx_import::mark before = n.program().now();
-    while (!add_while(dims)) n.program().rewind(before);
-  }
+  // Whether a node may read stacked value k.
+  bool wants(std::size_t k) const { return body == nullptr || n.wants(initial.size() + k); }
 
-  bool add_while(std::vector<extents>& dims) {
+  // Returns false if dimensions of carried values change, which `dims` then has as unknown.
+  bool add_while(std::vector<extents>& dims, std::vector<onnx_imported>& results) {
     onnx_import& program = n.program();
     const std::uint64_t offset = n.message().offset;
     std::vector<onnx_imported> carried, arrays;
@@ -245,7 +256,7 @@ class loop_import {
     iteration made = run_body(step, carried);
     if (widened(made.carried, dims)) return false;
     for (std::size_t k = 0; k < stacked.size(); ++k) {
-      if (!n.wants(carried.size() + k)) continue;
+      if (!wants(k)) continue;
       program.describe(arrays[k], made.parts[k].type, made.parts[k].dims);
       const onnx_imported at =
           stacked[k].reverse ? n.sub(n.sub(trips, n.number(1, dtype::int64)), step) : step;
@@ -271,9 +282,10 @@ class loop_import {
     program.end_block();
     program.run_block(while_operator, block, going, offset);
 
-    for (std::size_t i = 0; i < carried.size(); ++i) n.out(i, carried[i]);
+    results = carried;
+    results.resize(carried.size() + stacked.size());
     for (std::size_t k = 0; k < stacked.size(); ++k) {
-      if (!n.wants(carried.size() + k)) continue;
+      if (!wants(k)) continue;
       const onnx_imported& part = made.parts[k];
       const std::int64_t axis = axis_of(k, part);
       extents all = program.visible(part.dims);
@@ -282,9 +294,9 @@ class loop_import {
           trips.constant != nullptr && is_true(condition) && is_true(made.condition);
       all.insert(all.begin() + axis,
                  all_run ? trips.constant->cast<std::int64_t>().flat(0) : unknown_extent);
-      n.out(carried.size() + k,
-            n.make("tensor_array_to_tensor", {{"X", arrays[k]}},
-                   {{"axis", static_cast<int>(axis)}, {"use_stack", true}}, part.type, all));
+      results[carried.size() + k] =
+          n.make("tensor_array_to_tensor", {{"X", arrays[k]}},
+                 {{"axis", static_cast<int>(axis)}, {"use_stack", true}}, part.type, all);
     }
     return true;
   }
@@ -316,19 +328,19 @@ class loop_import {
 /// values. As in ONNX Runtime, the condition that the body returns counts also if the node has
 /// none.
 inline void raise_loop(onnx_import_node& n) {
-  loop_import loop(n, n.graph("body"));
+  loop_import loop(n, &n.graph("body"));
   loop.trips = n.optional(0);
   loop.condition = n.optional(1);
   for (std::size_t i = 2; i < n.count(); ++i) loop.initial.push_back(n.in(i));
-  const std::size_t outputs = loop.body.outputs.size();
+  const std::size_t outputs = loop.body->outputs.size();
   if (outputs < loop.initial.size() + 1)
     n.fail(text("expected a body with a condition and ")
            << loop.initial.size() << " carried values as outputs, found " << outputs << " outputs");
   loop.stacked.resize(outputs - loop.initial.size() - 1);
-  loop.inputs = [](const onnx_imported& step, const std::vector<onnx_imported>& carried) {
+  loop.iterate = [&](const onnx_imported& step, const std::vector<onnx_imported>& carried) {
     std::vector<onnx_imported> all{step, onnx_import::constant(tensor::filled<bool>({}, true))};
     all.insert(all.end(), carried.begin(), carried.end());
-    return all;
+    return n.import_graph(*loop.body, all);
   };
   loop.run();
 }
@@ -350,7 +362,7 @@ inline void raise_scan(onnx_import_node& n) {
   if (n.version() < 9)
     n.fail(text("expected a Scan of version 9 or later of ONNX's operators, found ")
            << n.version());
-  loop_import loop(n, n.graph("body"));
+  loop_import loop(n, &n.graph("body"));
   const std::int64_t scans = n.integer("num_scan_inputs");
   if (scans < 1 || scans > static_cast<std::int64_t>(n.count()))
     n.fail(text("expected num_scan_inputs from 1 to ") << n.count() << ", found " << scans);
@@ -373,10 +385,10 @@ inline void raise_scan(onnx_import_node& n) {
     if (!loop.trips.has_value() || (loop.trips.constant == nullptr && extent.constant != nullptr))
       loop.trips = extent;
   }
-  if (loop.body.outputs.size() < carried)
+  if (loop.body->outputs.size() < carried)
     n.fail(text("expected a body with ") << carried << " carried values as outputs, found "
-                                         << loop.body.outputs.size() << " outputs");
-  const std::size_t results = loop.body.outputs.size() - carried;
+                                         << loop.body->outputs.size() << " outputs");
+  const std::size_t results = loop.body->outputs.size() - carried;
   const std::vector<std::int64_t> result_axes = one_for_each(n, "scan_output_axes", results),
                                   result_turned =
                                       one_for_each(n, "scan_output_directions", results);
@@ -384,12 +396,11 @@ inline void raise_scan(onnx_import_node& n) {
     loop.stacked.push_back({result_axes[k], result_turned[k] != 0});
   loop.returns_condition = false;
   const onnx_imported last = n.sub(n.cast(loop.trips, dtype::int64), n.number(1, dtype::int64));
-  loop.inputs = [&n, lists, turned, last](const onnx_imported& step,
-                                          const std::vector<onnx_imported>& values) {
+  loop.iterate = [&](const onnx_imported& step, const std::vector<onnx_imported>& values) {
     std::vector<onnx_imported> all = values;
     for (std::size_t k = 0; k < lists.size(); ++k)
       all.push_back(n.gather(lists[k], turned[k] != 0 ? n.sub(last, step) : step, 0));
-    return all;
+    return n.import_graph(*loop.body, all);
   };
   loop.run();
 }

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_functions.hpp>
@@ -150,14 +152,39 @@ inline void raise_gather_nd(onnx_import_node& n) {
   dims.insert(dims.end(), x.dims.begin() + batch + k, x.dims.end());
   n.out(n.gather(n.reshape(x, dims), row_numbers(n, x.dims, index, batch), 0));
 }
-/// Rows of X, replaced by updates or with the sum of the updates added.
+/// Rows of X, each element of which becomes the largest or smallest of itself and its updates. The
+/// last update of a position counts, so the updates are sorted first.
+inline onnx_imported scattered_extreme(onnx_import_node& n, const onnx_imported& rows,
+                                       const onnx_imported& ids, const onnx_imported& updates,
+                                       bool largest) {
+  const std::int64_t width = rows.dims[1], count = size_of_all(updates, 0, 2);
+  onnx_imported at = ids;
+  if (width != 1)
+    at = n.reshape(n.add(n.full(n.mul(n.unsqueeze(ids, {1}), n.scalar_of(width)), updates),
+                         n.positions(width, 2, 1)),
+                   {count}, {-1});
+  const onnx_imported all = n.reshape(updates, {count}, {-1});
+  const std::vector<onnx_imported> sorted =
+      n.make_all("argsort", {{"X", all}}, {{"axis", 0}, {"descending", !largest}},
+                 {{"Out", all.type, all.dims}, {"Indices", dtype::int64, all.dims}});
+  const onnx_imported last = n.make("scatter",
+                                    {{"X", n.reshape(rows, {size_of_all(rows, 0, 2), 1}, {-1, 1})},
+                                     {"Ids", n.gather(at, sorted[1], 0)},
+                                     {"Updates", n.unsqueeze(sorted[0], {1})}},
+                                    {{"overwrite", true}}, rows.type, {size_of_all(rows, 0, 2), 1});
+  return n.binary(largest ? "elementwise_max" : "elementwise_min", rows,
+                  n.reshape(last, rows.dims));
+}
+/// Rows of X, replaced by updates, or with their sum added, or with extremes of both.
 inline onnx_imported scattered(onnx_import_node& n, const onnx_imported& rows,
                                const onnx_imported& ids, const onnx_imported& updates) {
   const std::string reduction = n.string("reduction", "none");
   if (reduction == "none")
     return n.make("scatter", {{"X", rows}, {"Ids", ids}, {"Updates", updates}},
                   {{"overwrite", true}}, rows.type, rows.dims);
-  if (reduction != "add") n.fail("expected reduction none or add, found " + reduction);
+  if (reduction == "max" || reduction == "min")
+    return scattered_extreme(n, rows, ids, updates, reduction == "max");
+  if (reduction != "add") n.fail("expected reduction none, add, max or min, found " + reduction);
   const onnx_imported zeros = n.unary("fill_zeros_like", rows);
   return n.add(rows, n.make("scatter", {{"X", zeros}, {"Ids", ids}, {"Updates", updates}},
                             {{"overwrite", false}}, rows.type, rows.dims));
@@ -188,11 +215,45 @@ inline void raise_compress(onnx_import_node& n) {
   onnx_imported x = n.in(0);
   if (!n.has_attribute("axis")) x = n.reshape(x, {size_of_all(x, 0, x.rank())});
   const std::int64_t axis = n.axis(n.integer("axis"), x.rank());
+  if (n.in(1).constant == nullptr) {
+    n.require_rank(n.in(1), 1, 1);
+    const onnx_imported rows =
+        n.make("where_index", {{"Condition", n.in(1)}}, {}, dtype::int64, {unknown_extent, 1});
+    return n.out(n.gather(x, n.squeeze(rows, {1}), axis));
+  }
   const std::vector<std::int64_t> truths = n.list(1, "a condition");
   std::vector<std::int64_t> chosen;
   for (std::size_t i = 0; i < truths.size(); ++i)
     if (truths[i] != 0) chosen.push_back(static_cast<std::int64_t>(i));
   n.out(n.gather(x, n.constant_list(chosen), axis));
+}
+/// ReverseSequence: the first elements of each row along the time axis, as many as its length says,
+/// in the opposite order.
+inline void raise_reverse_sequence(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &lengths = n.in(1);
+  n.require_rank(x, 2, 16);
+  n.require_rank(lengths, 1, 1);
+  const std::int64_t batch = n.integer("batch_axis", 1), time = n.integer("time_axis", 0);
+  if (batch + time != 1 || batch * time != 0)
+    n.fail(text("expected batch_axis and time_axis 0 and 1, found ") << batch << " and " << time);
+  std::vector<std::int64_t> order(x.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[0], order[static_cast<std::size_t>(time)]);
+  const onnx_imported front = n.transpose(x, order);
+  const dtype whole = dtype::int64;
+  const onnx_imported t = n.positions(front.dims[0], 2, 0),
+                      length = n.unsqueeze(n.cast(lengths, whole), {0});
+  const onnx_imported turns =
+      n.cast(n.binary("less_than", n.full(t, length), n.full(length, t), dtype::boolean), whole);
+  // t becomes length - 1 - t before the end of its row.
+  const onnx_imported change =
+      n.sub(n.full(n.sub(length, n.number(1, whole)), t), n.add(n.full(t, length), t));
+  const onnx_imported from = n.add(n.full(t, length), n.mul(turns, change));
+  const onnx_imported row =
+      n.add(n.mul(from, n.scalar_of(front.dims[1])), n.positions(front.dims[1], 2, 1));
+  std::vector<std::int64_t> flat{size_of_all(front, 0, 2)};
+  flat.insert(flat.end(), front.dims.begin() + 2, front.dims.end());
+  n.out(n.transpose(n.gather(n.reshape(front, flat), row, 0), order));
 }
 /// OneHot: `values` holds the value elsewhere and that at the index.
 inline void raise_one_hot(onnx_import_node& n) {
@@ -228,6 +289,7 @@ inline void add_embedding_gather(onnx_operators& to) {
   to.add_node("Scatter", raise_scatter_elements);
   to.add_node("Compress", raise_compress);
   to.add_node("OneHot", raise_one_hot);
+  to.add_node("ReverseSequence", raise_reverse_sequence);
   to.add("gather", lower_gather);
   to.add("scatter", lower_scatter);
   to.add("multiplex", lower_multiplex);

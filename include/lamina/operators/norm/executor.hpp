@@ -26,10 +26,15 @@ struct norm_parts {
     parts = groups == 0 ? l.n : l.outer * groups;
     size = parts == 0 ? 0 : l.outer * l.n * l.inner / parts;
   }
-  std::size_t channel(std::size_t i) const { return i / l.inner % l.n; }
-  std::size_t part(std::size_t i) const {
-    if (groups == 0) return channel(i);
-    return i / (l.inner * l.n) * groups + channel(i) / (l.n / groups);
+  /// Calls f(first, end, part, channel) for the elements [first, end) of each channel of each
+  /// image.
+  template <class F>
+  void each(F f) const {
+    for (std::size_t k = 0; k < l.outer * l.n; ++k) {
+      const std::size_t image = k / l.n, channel = k % l.n;
+      const std::size_t part = groups == 0 ? channel : image * groups + channel / (l.n / groups);
+      f(k * l.inner, (k + 1) * l.inner, part, channel);
+    }
   }
 };
 
@@ -37,23 +42,31 @@ struct norm_parts {
 template <class Real>
 struct part_moments {
   xt::xarray<Real> mean, variance;
-  std::vector<Real> deviations;  // kept because their squares may overflow
+  std::vector<Real> deviations;  // of slices whose variance overflows
 
   part_moments(const xt::xarray<Real>& x, const norm_parts& p)
       : mean(zeros<Real>({p.parts})), variance(zeros<Real>({p.parts})), deviations(p.parts) {
     const double n = static_cast<double>(p.size);
-    auto sums = zeros<double>({p.parts}), squares = zeros<double>({p.parts});
-    for (std::size_t i = 0; i < x.size(); ++i)
-      sums.flat(p.part(i)) += static_cast<double>(x.flat(i));
-    for (std::size_t k = 0; k < p.parts; ++k) mean.flat(k) = static_cast<Real>(sums.flat(k) / n);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const Real off = x.flat(i) - mean.flat(p.part(i));
-      squares.flat(p.part(i)) += static_cast<double>(off) * static_cast<double>(off);
-      deviations[p.part(i)] =
-          std::hypot(deviations[p.part(i)], off / std::sqrt(static_cast<Real>(n)));
-    }
-    for (std::size_t k = 0; k < p.parts; ++k)
-      variance.flat(k) = static_cast<Real>(squares.flat(k) / n);
+    std::vector<double> sums(p.parts), squares(p.parts);
+    const Real* const from = x.data();
+    p.each([&](std::size_t i, std::size_t end, std::size_t part, std::size_t) {
+      for (; i < end; ++i) sums[part] += static_cast<double>(from[i]);
+    });
+    for (std::size_t k = 0; k < p.parts; ++k) mean.flat(k) = static_cast<Real>(sums[k] / n);
+    p.each([&](std::size_t i, std::size_t end, std::size_t part, std::size_t) {
+      const Real centre = mean.flat(part);
+      for (; i < end; ++i) {
+        const double off = static_cast<double>(from[i] - centre);
+        squares[part] += off * off;
+      }
+    });
+    for (std::size_t k = 0; k < p.parts; ++k) variance.flat(k) = static_cast<Real>(squares[k] / n);
+    p.each([&](std::size_t i, std::size_t end, std::size_t part, std::size_t) {
+      if (variance.flat(part) <= (std::numeric_limits<Real>::max)()) return;
+      for (; i < end; ++i)
+        deviations[part] = std::hypot(
+            deviations[part], (from[i] - mean.flat(part)) / std::sqrt(static_cast<Real>(n)));
+    });
   }
 };
 
@@ -63,12 +76,18 @@ xt::xarray<Real> normalised(const call_context<Real>& ctx, const xt::xarray<Real
                             const norm_parts& p, const xt::xarray<Real>& mean,
                             const xt::xarray<Real>& inverse) {
   auto y = zeros<Real>(shape_of(x));
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    Real value = (x.flat(i) - mean.flat(p.part(i))) * inverse.flat(p.part(i));
-    if (ctx.has("Scale")) value *= ctx.real("Scale").flat(p.channel(i));
-    if (ctx.has("Bias")) value += ctx.real("Bias").flat(p.channel(i));
-    y.flat(i) = value;
-  }
+  const Real* const scale = ctx.has("Scale") ? ctx.real("Scale").data() : nullptr;
+  const Real* const bias = ctx.has("Bias") ? ctx.real("Bias").data() : nullptr;
+  const Real* const from = x.data();
+  Real* const to = y.data();
+  p.each([&](std::size_t i, std::size_t end, std::size_t part, std::size_t channel) {
+    const Real centre = mean.flat(part), factor = inverse.flat(part);
+    for (; i < end; ++i) {
+      to[i] = (from[i] - centre) * factor;
+      if (scale != nullptr) to[i] *= scale[channel];
+      if (bias != nullptr) to[i] += bias[channel];
+    }
+  });
   return y;
 }
 
@@ -77,31 +96,36 @@ xt::xarray<Real> normalised(const call_context<Real>& ctx, const xt::xarray<Real
 template <class Real>
 void give_norm_gradients(call_context<Real>& ctx, const norm_parts& p, const xt::xarray<Real>& mean,
                          const xt::xarray<Real>& inverse, bool moments_depend) {
-  const auto& x = ctx.real("X");
-  const auto& d = ctx.real("Y@GRAD");
-  auto mean_g = zeros<double>({p.parts}), mean_gh = zeros<double>({p.parts});
+  const Real* const x = ctx.real("X").data();
+  const Real* const d = ctx.real("Y@GRAD").data();
+  const Real* const scale = ctx.has("Scale") ? ctx.real("Scale").data() : nullptr;
+  std::vector<double> mean_g(p.parts), mean_gh(p.parts);
   auto dscale = zeros<double>({p.l.n}), dbias = zeros<double>({p.l.n});
-  const auto h = [&](std::size_t i) {
-    return (x.flat(i) - mean.flat(p.part(i))) * inverse.flat(p.part(i));
-  };
-  const auto g = [&](std::size_t i) {
-    return d.flat(i) * (ctx.has("Scale") ? ctx.real("Scale").flat(p.channel(i)) : Real(1));
-  };
   const double n = static_cast<double>(p.size);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (moments_depend) {
-      mean_g.flat(p.part(i)) += static_cast<double>(g(i)) / n;
-      mean_gh.flat(p.part(i)) += static_cast<double>(g(i) * h(i)) / n;
+  p.each([&](std::size_t i, std::size_t end, std::size_t part, std::size_t channel) {
+    const Real centre = mean.flat(part), factor = inverse.flat(part);
+    for (; i < end; ++i) {
+      const Real h = (x[i] - centre) * factor, g = scale != nullptr ? d[i] * scale[channel] : d[i];
+      if (moments_depend) {
+        mean_g[part] += static_cast<double>(g) / n;
+        mean_gh[part] += static_cast<double>(g * h) / n;
+      }
+      dscale.flat(channel) += static_cast<double>(d[i] * h);
+      dbias.flat(channel) += static_cast<double>(d[i]);
     }
-    dscale.flat(p.channel(i)) += static_cast<double>(d.flat(i) * h(i));
-    dbias.flat(p.channel(i)) += static_cast<double>(d.flat(i));
-  }
-  auto dx = zeros<Real>(shape_of(x));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    dx.flat(i) = (moments_depend ? g(i) - static_cast<Real>(mean_g.flat(p.part(i))) -
-                                       h(i) * static_cast<Real>(mean_gh.flat(p.part(i)))
-                                 : g(i)) *
-                 inverse.flat(p.part(i));
+  });
+  auto dx = zeros<Real>(shape_of(ctx.real("X")));
+  Real* const to = dx.data();
+  p.each([&](std::size_t i, std::size_t end, std::size_t part, std::size_t channel) {
+    const Real centre = mean.flat(part), factor = inverse.flat(part);
+    for (; i < end; ++i) {
+      const Real h = (x[i] - centre) * factor, g = scale != nullptr ? d[i] * scale[channel] : d[i];
+      to[i] = (moments_depend
+                   ? g - static_cast<Real>(mean_g[part]) - h * static_cast<Real>(mean_gh[part])
+                   : g) *
+              factor;
+    }
+  });
   ctx.give("X@GRAD", std::move(dx));
   ctx.give("Scale@GRAD", xt::xarray<Real>(xt::cast<Real>(dscale)));
   ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(dbias)));

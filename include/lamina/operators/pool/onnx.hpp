@@ -115,10 +115,74 @@ inline raised_window packed_window(raised_window w) {
   w.after = w.before;
   return w;
 }
+/// MaxPool with the positions of the largest elements, which ONNX counts over the whole batch.
+inline void raise_indexed_pool(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  n.require_rank(x, 4, 4);
+  const raised_window w = raised_window_of(n, x, n.integers("kernel_shape"));
+  if (!w.is_symmetric() || is_dilated(w) || n.flag("ceil_mode") || n.flag("storage_order"))
+    n.fail(
+        "expected the positions of a pool without ceil_mode, dilations and storage_order, with "
+        "the same padding at both ends");
+  const std::int64_t height = n.extent(x, 2), width = n.extent(x, 3);
+  std::vector<std::int64_t> dims{x.dims[0], x.dims[1]};
+  const std::vector<std::int64_t> out = windows_along(n, x, w, false);
+  dims.insert(dims.end(), out.begin(), out.end());
+  const std::vector<onnx_imported> made =
+      n.make_all("max_pool2d_with_index", {{"X", x}},
+                 {{"ksize", w.kernel}, {"strides", w.strides}, {"paddings", w.before}},
+                 {{"Out", x.type, dims}, {"Mask", dtype::int32, dims}});
+  const onnx_imported image = n.mul(n.positions(x.dims[0], 4, 0), n.scalar_of(x.dims[1]));
+  const onnx_imported channels = n.positions(x.dims[1], 4, 1);
+  const onnx_imported plane = n.mul(n.add(n.full(image, channels), channels),
+                                    n.number(static_cast<double>(height * width), dtype::int64));
+  n.out(0, made[0]);
+  n.out(1, n.add(n.cast(made[1], dtype::int64), plane));
+}
+/// MaxUnpool: elements at the positions in input 1 of an image of zeros. A larger output_shape has
+/// further zeros at the ends of its sides.
+inline void raise_unpool(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &index = n.in(1);
+  n.require_rank(x, 3, 5);
+  const raised_window w = raised_window_of(n, x, n.integers("kernel_shape"));
+  std::vector<std::int64_t> dims{n.extent(x, 0), n.extent(x, 1)};
+  for (std::size_t d = 0; d < w.kernel.size(); ++d)
+    dims.push_back((n.extent(x, static_cast<std::int64_t>(d) + 2) - 1) * w.strides[d] +
+                   w.kernel[d] - w.before[d] - w.after[d]);
+  for (const std::int64_t d : dims)
+    if (d < 0 || d > 0x7fffffff)
+      n.fail(text("expected sides from 0 to 2147483647, found ").list(dims));
+  n.require_size(dims);
+  std::int64_t size = 1, count = 1;
+  for (const std::int64_t d : dims) size *= d;
+  for (const std::int64_t d : x.dims) count *= d;
+  if (index.dims != x.dims)
+    n.fail(text("expected positions of dimensions ")
+           << x.dims_text() << ", found " << index.dims_text());
+  onnx_imported y = n.reshape(n.make("scatter",
+                                     {{"X", n.filled(0, x.type, {size, 1})},
+                                      {"Ids", n.reshape(index, {count})},
+                                      {"Updates", n.reshape(x, {count, 1})}},
+                                     {{"overwrite", true}}, x.type, {size, 1}),
+                              dims);
+  if (n.has(2)) {
+    const std::vector<std::int64_t> wanted = n.list(2, "output_shape");
+    std::vector<std::int64_t> more;
+    for (std::size_t d = 0; d < dims.size() && wanted.size() == dims.size(); ++d)
+      more.push_back(wanted[d] - dims[d]);
+    if (more.empty() || *std::min_element(more.begin(), more.end()) < 0 ||
+        *std::max_element(more.begin(), more.end()) > 0x7fffffff)
+      n.fail(text("expected an output_shape of at least ").list(dims)
+             << ", found " << text().list(wanted));
+    y = n.pad(y, std::vector<std::int64_t>(dims.size(), 0), more, 0);
+  }
+  n.out(y);
+}
 /// MaxPool and AveragePool of one to three sides. Where the operators of lamina lack a kind of
 /// padding, X gets it before: of -infinity for a maximum. A mean is then the quotient of two means,
 /// of X and of the weights, which are 1 for each element that counts.
 inline void raise_pool(onnx_import_node& n) {
+  if (n.wants(1)) return raise_indexed_pool(n);
   onnx_imported x = n.in(0);
   n.require_rank(x, 3, 5);
   const bool is_mean = n.type() == "AveragePool", rounded_up = n.flag("ceil_mode");
@@ -224,6 +288,7 @@ inline void add_pool_pool2d(onnx_operators& to) {
   to.add_node("MaxPool", raise_pool);
   to.add_node("AveragePool", raise_pool);
   to.add_node("LpPool", raise_lp_pool);
+  to.add_node("MaxUnpool", raise_unpool);
   to.add_node("GlobalMaxPool", raise_global_pool("max", "reduce_max"));
   to.add_node("GlobalAveragePool", raise_global_pool("avg", "reduce_mean"));
 }

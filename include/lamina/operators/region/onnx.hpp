@@ -89,7 +89,52 @@ inline void lower_roi_align(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), at.lengths);
 }
 
-inline void add_region_roi_align(onnx_operators& to) { to.add("roi_align", lower_roi_align); }
+/// Adds an operator whose regions each belong to an image of their own: a copy of the image that
+/// `image` numbers.
+inline void raise_regions(onnx_import_node& n, const char* type, const onnx_imported& regions,
+                          const onnx_imported& image, std::int64_t height, std::int64_t width,
+                          std::vector<onnx_set> attributes) {
+  const onnx_imported& x = n.in(0);
+  n.require_rank(x, 4, 4);
+  n.require_rank(regions, 2, 2);
+  if (height < 1 || width < 1 || height > 0x7fff || width > 0x7fff)
+    n.fail(text("expected a size from 1 to 32767, found ") << height << " and " << width);
+  const std::int64_t count = regions.dims[0];
+  const dtype whole = dtype::int64;
+  const onnx_imported ends =
+      n.concat({n.constant_list({0}), n.add(n.positions(count, 1, 0), n.number(1, whole))}, 0);
+  const onnx_imported each =
+      n.make("lod_reset", {{"X", regions}, {"Y", ends}}, {}, regions.type, regions.dims);
+  attributes.emplace_back("pooled_height", static_cast<int>(height));
+  attributes.emplace_back("pooled_width", static_cast<int>(width));
+  n.out(n.make(type, {{"X", n.gather(x, n.cast(image, whole), 0)}, {"ROIs", each}}, attributes,
+               x.type, {count, x.dims[1], height, width}));
+}
+inline void raise_roi_align(onnx_import_node& n) {
+  if (n.string("mode", "avg") != "avg") n.fail("expected mode avg, found " + n.string("mode"));
+  const std::string place = n.string("coordinate_transformation_mode",
+                                     n.version() < 16 ? "output_half_pixel" : "half_pixel");
+  if (place != "output_half_pixel")
+    n.fail("expected coordinate_transformation_mode output_half_pixel, found " + place);
+  raise_regions(n, "roi_align", n.in(1), n.in(2), n.integer("output_height", 1),
+                n.integer("output_width", 1),
+                {{"spatial_scale", n.real("spatial_scale", 1)},
+                 {"sampling_ratio", static_cast<int>(n.integer("sampling_ratio"))}});
+}
+inline void raise_roi_pool(onnx_import_node& n) {
+  const onnx_imported& all = n.in(1);
+  n.require_rank(all, 2, 2);
+  const std::vector<std::int64_t> size = n.integers("pooled_shape");
+  if (size.size() != 2 || n.extent(all, 1) != 5)
+    n.fail("expected a pooled_shape of two sides, and an image and four corners for each region");
+  raise_regions(n, "roi_pool", n.slice(all, 1, 1, 5), n.squeeze(n.slice(all, 1, 0, 1), {1}),
+                size[0], size[1], {{"spatial_scale", n.real("spatial_scale", 1)}});
+}
+
+inline void add_region_roi_align(onnx_operators& to) {
+  to.add("roi_align", lower_roi_align);
+  to.add_node("RoiAlign", raise_roi_align);
+}
 
 /// In ONNX, each region has the index of its image before its corners.
 inline void lower_roi_pool(onnx_operator& op) {
@@ -104,6 +149,9 @@ inline void lower_roi_pool(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), at.lengths);
 }
 
-inline void add_region_roi_pool(onnx_operators& to) { to.add("roi_pool", lower_roi_pool); }
+inline void add_region_roi_pool(onnx_operators& to) {
+  to.add("roi_pool", lower_roi_pool);
+  to.add_node("MaxRoiPool", raise_roi_pool);
+}
 
 }}}  // namespace lamina::onnx

@@ -160,22 +160,32 @@ inline void raise_resize(onnx_import_node& n) {
   } else {
     if (n.has(1)) region = numbers(1, "a region");
     if (n.has(2)) scales = numbers(2, "scales");
-    if (n.has(3)) sizes = n.list(3, "sizes");
+    if (n.has(3)) sizes = n.numbers(3, "sizes");
   }
   if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
     n.fail(text("expected a scale or a size for ") << axes.size() << " dimensions");
+  bool all_known = true;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {  // a side that keeps its size may be unknown
+    const bool is_kept =
+        is_symbol(sizes[i]) && sizes[i] == given.dims[static_cast<std::size_t>(axes[i])];
+    all_known = all_known && !is_kept;
+    if (is_symbol(sizes[i]) && !is_kept) (void)n.list(3, "sizes");
+  }
   for (const std::int64_t s : sizes)
-    if (s < 0 || s > 0x7fffff) n.fail(text("expected sizes from 0 to 8388607, found ") << s);
+    if (!is_symbol(s) && (s < 0 || s > 0x7fffff))
+      n.fail(text("expected sizes from 0 to 8388607, found ") << s);
   for (const double edge : region)
     if (!(std::abs(edge) < 1e6))
       n.fail(text("expected a region near the image, found ").print("%g", edge));
   if (!sizes.empty()) {
     scales.clear();
     for (std::size_t i = 0; i < axes.size(); ++i)
-      scales.push_back(static_cast<double>(sizes[i]) /
-                       static_cast<double>(n.extent(given, axes[i])));
+      scales.push_back(is_symbol(sizes[i]) ? 1
+                                           : static_cast<double>(sizes[i]) /
+                                                 static_cast<double>(n.extent(given, axes[i])));
     const std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
     if (policy != "stretch") {
+      if (!all_known) (void)n.list(3, "sizes");
       const double one = policy == "not_larger" ? *std::min_element(scales.begin(), scales.end())
                                                 : *std::max_element(scales.begin(), scales.end());
       for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -157,27 +157,38 @@ struct selu : pointwise_by_output {
   }
 };
 
-/// Out = x * tanh(log(1 + e^x)). Source: Misra 2019. With n = e^-|x|, which is at most 1, the
-/// hyperbolic tangent is a quotient p / q: p = 1 + 2 n and q = p + 2 n^2 if x > 0, otherwise
-/// p = n^2 + 2 n and q = p + 2.
+/// Out = x * tanh(log(1 + e^x)), or x * tanh(x) where x is above `threshold`, which is at least 0.
+/// Source: Misra 2019. With n = e^-|x|, which is at most 1, the hyperbolic tangent is a quotient
+/// p / q: p = 1 + 2 n and q = p + 2 n^2 if x > 0, otherwise p = n^2 + 2 n and q = p + 2. Above the
+/// threshold, p = 1 - n^2; from 20 on, the difference is below the rounding of double. Fluid: mish.
 struct mish : pointwise {
   static constexpr const char* type = "mish";
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"threshold", attribute_type::real, 20}}};
   template <class T>
-  LAMINA_NUMBER_FN static T f(T given) {
+  LAMINA_NUMBER_FN static T f(T given, T threshold) {
     // The result is 0 for every x below -1e4. Limiting x avoids the product of infinity and 0.
     const T x = (math::max)(T(-1e4f), given);
     const T n = math::exp(T(-math::abs(x)));
-    const T p = math::select(x > T(0), T(1) + T(2) * n, n * n + T(2) * n);
+    const T p = numerator(x, n, threshold);
     return x * (p / (p + T(2) * math::select(x > T(0), n * n, T(1))));
   }
   template <class T>
-  LAMINA_NUMBER_FN static T df(T given, T dy) {
+  LAMINA_NUMBER_FN static T df(T given, T dy, T threshold) {
     const T x = (math::max)(T(-1e4f), (math::min)(T(1e4f), given));
     const T n = math::exp(T(-math::abs(x)));
-    const T p = math::select(x > T(0), T(1) + T(2) * n, n * n + T(2) * n);
+    const T p = numerator(x, n, threshold);
     const T q = p + T(2) * math::select(x > T(0), n * n, T(1));
-    const T bend = T(4) * (T(1) + n) * n * math::select(x > T(0), n, T(1));
+    const T bend =
+        T(4) * math::select(x > threshold, T(1), T(1) + n) * n * math::select(x > T(0), n, T(1));
     return dy * (p / q + x * bend / (q * q));
+  }
+
+ private:
+  template <class T>
+  LAMINA_NUMBER_FN static T numerator(T x, T n, T threshold) {
+    return math::select(x > threshold, T(1) - n * n,
+                        math::select(x > T(0), T(1), n * n) + T(2) * n);
   }
 };
 

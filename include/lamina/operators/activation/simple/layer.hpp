@@ -97,10 +97,18 @@ constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = 
                                            x.builder->attribute_list(attr.scale, attr.alpha));
 }
 
-/// Returns x * tanh(softplus(x)). Source: Misra 2019. PyTorch, Keras: mish.
+/// Options of mish.
+struct mish_attr {
+  float threshold = 20;  // above it, softplus(x) counts as x; at least 0
+  std::string_view name{};
+};
+
+/// Returns x * tanh(softplus(x)). Source: Misra 2019. Fluid, PyTorch, Keras: mish.
 template <class T, class R, int... D>
-constexpr auto mish(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
-  return detail::activate<operators::mish>(x, attr.name);
+constexpr auto mish(variable<T, R, D...> x, const options<mish_attr, T>& attr = {},
+                    int line = __builtin_LINE()) {
+  x.builder->require_option(attr.threshold >= 0, line, "mish: threshold >= 0");
+  return detail::activate<operators::mish>(x, attr.name, x.builder->attribute_list(attr.threshold));
 }
 
 }}}  // namespace lamina::layer
