@@ -8,7 +8,8 @@ usage: run.py [-j JOBS] [--only PROGRAM]... TARGET...
 TARGETS is the table of systems. A program runs on both systems; each must end with the same status
 and print the same text, numbers within 1e-5. The unit tests of a target are one program, which must
 pass there. The files are written below build/platforms. If a compiler, a runner or a library is
-missing, run.py says so and exits with 77; `test/install TARGET` installs it.
+missing, run.py installs it with `test/install TARGET`, and packages of pip in a virtual environment
+below build/platforms. If that fails, run.py says so and exits with 77.
 """
 import argparse
 import concurrent.futures
@@ -44,11 +45,12 @@ PROGRAMS = {
 }
 UNITS = """
 core/arrays/raw_bytes core/files/binary_file core/files/file_mapping core/files/md5
-core/files/open_file core/messages/text core/numbers/math core/simd/batch_functions
-core/system/system_functions core/system/threads core/threads/threading core/threads/worker_pool
+core/files/open_file core/messages/text core/simd/batch_functions
+core/system/memory_functions core/system/system_functions core/system/threads
+core/threads/threading core/threads/worker_pool
 engine/cpu/gemm/gemm io/arrays/variable_files io/npy io/npz io/parameter_tar io/safetensors
-io/archive/recordio io/save_inference_model model/evaluator model/model model/feeding/sample_files
-reader/buffered reader/xmap train/checkpoints/checkpoint train/trainer train/sync_batch_norm
+io/archive/recordio model/evaluator model/feeding/sample_files
+train/checkpoints/checkpoint train/trainer train/sync_batch_norm
 """.split()
 
 
@@ -66,17 +68,31 @@ class Target(typing.NamedTuple):
     environment: dict = {}
     # Runs when all programs have run.
     end: str = ""
+    # What pip installs for it.
+    pip: str = ""
+
+
+VENV = BUILD / "venv"
+# The C++ compiler that comes with Zig has headers and libraries of macOS.
+ZIG = Target(
+    f"{VENV}/bin/python -m ziglang c++ -O1 -DLAMINA_HAS_ZLIB=0", None, (),
+    ("digits", "lenet", "files"), (), environment={
+        "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "zig"), "ZIG_LOCAL_CACHE_DIR": str(BUILD / "zig")
+    }, pip="ziglang")
 
 
 TARGETS = {
     "windows": Target(
-        "x86_64-w64-mingw32-g++-posix -O1 -mavx2 -mfma -Wa,-mbig-obj", "wine",
+        "x86_64-w64-mingw32-g++-posix -O1 -mavx2 -mfma "
+        "-Wa,-mbig-obj,-muse-unaligned-vector-move", "wine",
         ("x86_64-w64-mingw32-g++-posix", "wine"), ("digits", "lenet", "files"), tuple(UNITS),
         "-static -lz", ".exe", {
             "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all",
             # Wine would otherwise offer to download a browser and .NET.
             "WINEDLLOVERRIDES": "mscoree,mshtml="
         }, "wineserver -k"),
+    "macos": ZIG._replace(compiler=ZIG.compiler + " -target aarch64-macos", units=tuple(UNITS)),
+    "macos-x86": ZIG._replace(compiler=ZIG.compiler + " -target x86_64-macos -mcpu=haswell"),
 }  # yapf: disable
 
 
@@ -127,6 +143,7 @@ class Builder:
     def __init__(self, name, target):
         self.target, self.folder = target, BUILD / name
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.environment = {**os.environ, **target.environment}
 
     def compile(self, source, flags=()):
         """Returns the object of a source below the root, and the messages of the compiler if it
@@ -135,20 +152,20 @@ class Builder:
         command = [*shlex.split(self.target.compiler), "-std=c++20", f"-I{ROOT / 'include'}",
                    f"-I{TEST}", "-isystem", header_folder(), f'-DLAMINA_TEST_DIR="{TEST}"', *flags,
                    "-c", ROOT / source, "-o", out]
-        ran = subprocess.run(command, capture_output=True, text=True)
+        ran = subprocess.run(command, capture_output=True, text=True, env=self.environment)
         return out, ran.stderr if ran.returncode != 0 else ""
 
     def link(self, name, objects):
         out = self.folder / (name + self.target.suffix)
         words = shlex.split(self.target.compiler) + [*objects, "-o", out]
         ran = subprocess.run([*words, *shlex.split(self.target.libraries)], capture_output=True,
-                             text=True)
+                             text=True, env=self.environment)
         return out, ran.stderr if ran.returncode != 0 else ""
 
     def run(self, program, arguments, folder):
         ran = subprocess.run([*shlex.split(self.target.runner), program, *arguments], cwd=folder,
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
-                             env={**os.environ, **self.target.environment})
+                             env=self.environment)
         return ran.returncode, ran.stdout.decode(errors="replace"), ran.stderr.decode(
             errors="replace")
 
@@ -192,7 +209,7 @@ def run_units(builder, jobs):
     main = builder.folder / "main.cpp"
     main.write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
     sources = [f"test/{unit}_test.cpp" for unit in builder.target.units]
-    sources += [str(main.relative_to(ROOT)), "test/executor/shared_executor.cpp"]
+    sources.append(str(main.relative_to(ROOT)))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         compiled = list(pool.map(lambda s: builder.compile(s, ["-O0"]), sources))
     failures = [f"{s}: {f[:3000]}" for s, (_, f) in zip(sources, compiled) if f]
@@ -206,13 +223,30 @@ def run_units(builder, jobs):
     return "" if status == 0 else f"units: exit status {status}\n{output[-6000:]}{errors[-3000:]}"
 
 
+def install_by_pip(package):
+    """Whether a package is in the virtual environment of this test, now or before."""
+    if (VENV / package).is_file():
+        return True
+    for command in ([sys.executable, "-m", "venv", VENV],
+                    [VENV / "bin/python", "-m", "pip", "install", "--quiet", package]):
+        if subprocess.run(command).returncode != 0:
+            return False
+    (VENV / package).touch()
+    return True
+
+
 def run_target(name, jobs, only):
     """Returns the exit status for a target."""
     target = TARGETS[name]
     missing = [command for command in target.needs if shutil.which(command) is None]
+    if missing and os.environ.get("LAMINA_APT") != "no":
+        subprocess.run([TEST / "install", name.split("-")[0]])
+        missing = [command for command in target.needs if shutil.which(command) is None]
+    if target.pip and not missing and not install_by_pip(target.pip):
+        missing = [target.pip + " of pip"]
     if missing:
-        print(f"skipped: {name}: expected the commands {', '.join(target.needs)}, found no "
-              f"{' and no '.join(missing)}; test/install {name} installs them")
+        print(f"skipped: {name}: expected {', '.join(target.needs + (target.pip, ))}, found no "
+              f"{' and no '.join(missing)}")
         return 77
     builder, own = Builder(name, target), Builder(name + "-here", here(target))
     tasks = {p: lambda p=p: compare_program(p, builder, own) for p in target.programs}
@@ -231,7 +265,7 @@ def run_target(name, jobs, only):
             failed.append(task)
             print(failure, flush=True)
     if target.end:
-        subprocess.run(shlex.split(target.end), env={**os.environ, **target.environment})
+        subprocess.run(shlex.split(target.end), env=builder.environment)
     return 1 if failed else 0
 
 
