@@ -59,6 +59,13 @@ lamina_source_test(interpreter.cells interpreter/cells.py ${_compile_flags})
 lamina_properties(${LAMINA_TEST_PREFIX}interpreter.cells PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
 
+# Programs and unit tests for other systems.
+lamina_source_test(platforms.windows platforms/run.py windows)
+lamina_source_test(platforms.macos platforms/run.py macos macos-x86)
+lamina_properties(${LAMINA_TEST_PREFIX}platforms.windows ${LAMINA_TEST_PREFIX}platforms.macos
+                  PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL ON)
+lamina_source_test(platforms.run_self_test platforms/run.py --self-test)
+
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
                    -- ${_compile_flags})
 

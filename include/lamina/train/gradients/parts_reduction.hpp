@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
+#include <lamina/core/system/system.hpp>
 #include <lamina/core/threads/threading.hpp>
 #include <lamina/engine/cpu/schedule/batch_sums.hpp>
 #include <lamina/train/world.hpp>
@@ -121,7 +120,7 @@ parts_reduction::parts_reduction(int threads, world* all, std::vector<std::size_
       counts_(std::move(counts)),
       met_(threads_),
       parts_(threads_),
-      patience_(threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+      patience_(threads <= detail::system::processors() ? 4000 : 0) {
   for (const std::size_t n : counts_) most_ = (std::max)(most_, n);
   slots_.resize(threads_ * most_);
   total_.resize(most_);
