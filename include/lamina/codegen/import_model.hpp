@@ -28,6 +28,7 @@ struct import_options {
   std::string weights = "";  // the file of the parameters; if empty, the name of the
                              // header with .safetensors
   bool simplify = false;     // writes simplified(program): fewer operators, for inference only
+  std::set<std::string> unnamed{};  // variables whose layers get generated names
 };
 
 namespace detail {
@@ -82,7 +83,7 @@ inline void import_model(const inference_model& read, const file_path& header,
   }
   const std::string file = weights.substr(weights.rfind('/') + 1);
   const std::string source =
-      native_source(read.program, {options.name, "", file, read.variables.get()});
+      native_source(read.program, {options.name, "", file, read.variables.get(), options.unnamed});
   scope own;  // the values that the program keeps, converted from Fluid's form
   if (detail::fluid_updates::are_in(read.program.message())) {
     detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);

@@ -6,6 +6,8 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +15,13 @@
 #include <lamina/codegen/batch_rows.hpp>
 #include <lamina/codegen/import_model.hpp>
 #include <lamina/codegen/onnx_layers.hpp>
+#include <lamina/codegen/onnx_names.hpp>
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/load_onnx.hpp>
+#include <lamina/tensor/scope.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -51,8 +55,71 @@ inline void require_known_dims(const program_message& program, const std::string
                                            << name << "' that are known before a run, found "
                                            << text().list(of(name)) << " (operator '" << op.type
                                            << "'); an input that determines dimensions must be "
-                                              "constant"));
+                                              "constant; --batch N or --dim NAME=N gives a "
+                                              "symbolic dimension an extent"));
   }
+}
+
+/// Returns whether two programs have the same operators, variables and constants.
+inline bool is_equal(const program_message& a, const scope& of_a, const program_message& b,
+                     const scope& of_b) {
+  if (a.blocks[0].operators != b.blocks[0].operators ||
+      a.blocks[0].variables != b.blocks[0].variables)
+    return false;
+  for (const variable_message& v : a.blocks[0].variables) {
+    const lod_tensor *const x = of_a.find(v.name), *const y = of_b.find(v.name);
+    if ((x == nullptr) != (y == nullptr)) return false;
+    if (x == nullptr) continue;
+    const bool same = x->type() == y->type() && x->size() == y->size() && x->visit([&](auto& of_x) {
+      return y->visit([&](auto& of_y) {
+        return std::memcmp(of_x.data(), of_y.data(), of_x.size() * sizeof *of_x.data()) == 0;
+      });
+    });
+    if (!same) return false;
+  }
+  return true;
+}
+
+/// Makes rows of the first dimension of a program, if it is a batch. Returns whether it did.
+inline bool make_rows(inference_model& read) {
+  auto rows = batch_rows(read.program.message(), *read.variables).found();
+  if (rows) read.program = loaded_program(std::move(*rows), read.program.source());
+  for (const std::string& name : read.variables->names())
+    if (read.program.message().blocks[0].find(name) == nullptr) read.variables->drop(name);
+  return rows.has_value();
+}
+
+/// Reads a file. If inputs have a symbolic first dimension, reads it for two batches, and makes
+/// rows of this dimension in both programs; if these are equal, they do not depend on the batch.
+/// Otherwise reads the file as the options say.
+inline inference_model read_rows(const file_path& file, const onnx_load_options& options) {
+  std::optional<inference_model> first;
+  for (const std::int64_t batch : {7, 11}) {
+    if (options.batch >= 0) break;
+    onnx_load_options fixed = options;
+    fixed.batch = batch;
+    try {
+      inference_model read = load_onnx(file, fixed);
+      bool any = false;  // whether an input has this batch
+      for (const std::string& name : read.program.feed_names()) {
+        const variable_message* const v = read.program.message().blocks[0].find(name);
+        any = any || (v != nullptr && !v->dims.empty() && v->dims[0] == batch);
+      }
+      const bool found = make_rows(read);
+      if (!any) return read;
+      if (!found) break;
+      if (!first)
+        first = std::move(read);
+      else if (is_equal(first->program.message(), *first->variables, read.program.message(),
+                        *read.variables))
+        return std::move(*first);
+    } catch (const error&) {  // the message for the file as it is fits better
+      break;
+    }
+  }
+  inference_model read = load_onnx(file, options);
+  make_rows(read);
+  return read;
 }
 
 }  // namespace detail
@@ -64,8 +131,11 @@ inline void import_loaded(inference_model read, const file_path& header,
                           const import_options& options = {}) {
   program_message program =
       detail::onnx_layers(read.program.message(), *read.variables).rewritten();
-  read.program = loaded_program(std::move(program), read.program.source());
-  import_model(read, header, options);
+  detail::onnx_names names(std::move(program));
+  read.program = loaded_program(names.named(), read.program.source());
+  import_options rest = options;
+  rest.unnamed = names.unnamed();
+  import_model(read, header, rest);
 }
 
 /// Reads an ONNX file, and writes its program as a C++ header and its parameters as safetensors, as
@@ -73,16 +143,15 @@ inline void import_loaded(inference_model read, const file_path& header,
 /// fixed one if all inputs have it and each row of the outputs depends on the same row of the
 /// inputs only. Otherwise inputs have no rows (layer::data_once), and the shapes of the file.
 /// Products with matrices of parameters become fc, whose weights are transposed if ONNX
-/// stores one row per result. Parameters of real numbers keep their names; integers and single
-/// numbers that are not parameters become constants of the program.
+/// stores one row per result, and lookups become embeddings, whose ids are at least 0. Parameters
+/// of real numbers, inputs and outputs keep their names; layers with parameters have the names of
+/// their modules, other layers generated names, and a comment with the node from which they come.
+/// Integers and single numbers that are not parameters become constants of the program.
 /// Throws format_error as load_onnx and native_source do; then neither file is changed.
 inline void import_onnx(const file_path& file, const file_path& header,
                         const onnx_import_options& options = {}) {
-  inference_model read = load_onnx(file, options.load);
-  program_message program = read.program.message();
-  if (auto rows = detail::batch_rows(program).found()) program = std::move(*rows);
-  detail::require_known_dims(program, read.program.source());
-  read.program = loaded_program(std::move(program), read.program.source());
+  inference_model read = detail::read_rows(file, options.load);
+  detail::require_known_dims(read.program.message(), read.program.source());
   import_loaded(std::move(read), header, options);
 }
 

@@ -39,11 +39,10 @@ class native_calls : protected native_fusion {
   }
   void finish(layer_text& made) {
     std::erase(made.options, "&act");
-    if (is_generated(made.key, made.base))
-      ++counter(keys_, made.key);
-    else
-      made.options.push_back(".name = " + native_statement::name(made.base));
+    if (const std::string name = layer_name(made.key, made.base); !name.empty())
+      made.options.push_back(".name = " + native_statement::name(name));
     while (!made.templates.empty() && made.templates.back().empty()) made.templates.pop_back();
+    if (made.function == "fc" || made.function == "conv2d") kinds_[made.results[0]] = made.function;
     std::string text = "layer::" + made.function;
     for (std::size_t i = 0; i < made.templates.size(); ++i)
       text += (i == 0 ? "<" : ", ") + made.templates[i];
@@ -234,6 +233,18 @@ class native_calls : protected native_fusion {
       for (const int d : list(op, "dim")) made.templates.push_back(std::to_string(d));
       return !made.templates.empty();
     }
+    if (item == "cuts") {
+      const std::vector<int> axes = list(op, "axes"), starts = list(op, "starts"),
+                             ends = list(op, "ends");
+      if (axes.empty() || axes.size() != starts.size() || axes.size() != ends.size()) return false;
+      const int x = input(op, "Input");
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (x < 0 || !is_known(x) || axes[i] < 0 || (axes[i] == 0 && has_rows(x))) return false;
+        made.templates.push_back("layer::along<" + std::to_string(axes[i]) + ", " +
+                                 std::to_string(starts[i]) + ", " + std::to_string(ends[i]) + ">");
+      }
+      return true;
+    }
     if (item == "level") {  // the innermost level is the default
       const double level = number(op, "level");
       if (level + 1 != level_of(input(op, "X"))) made.templates.push_back(number_text(level));
@@ -250,7 +261,7 @@ class native_calls : protected native_fusion {
     if (item == "filters" || item == "size") {
       const int filter = input(op, "Filter");
       const std::vector<int> dims = is_parameter(filter) ? dims_of(filter) : std::vector<int>();
-      if (dims.size() != 4) return false;
+      if (dims.size() != 4 || !has_rows(input(op, "Input"))) return false;
       made.templates.push_back(item == "size" ? extent2_text({dims[2], dims[3]})
                                               : std::to_string(dims[0]));
       return true;
@@ -272,6 +283,11 @@ class native_calls : protected native_fusion {
     std::string text;
     if (item == "$main") {
       text = here_;
+    } else if (item == "$keep") {  // whether a reduced dimension stays
+      used_attributes_.insert("keep_dim");
+      if (number(op, "keep_dim") == 0) return true;
+      if (number(op, "reduce_all") != 0) return false;
+      text = "layer::keep_dim";
     } else if (item.starts_with("$column ")) {  // ids without a last dimension of 1
       const int v = input(op, item.substr(8));
       used_slots_.insert(item.substr(8));

@@ -27,7 +27,7 @@ class native_names : protected native_rows {
   using native_rows::native_rows;
 
   std::string new_identifier(int v) {
-    std::string wanted = identifier_of(base_of(v));
+    std::string wanted = identifier_of(wanted_identifier(v));
     if (wanted.size() > longest_identifier) {  // the end of a path says the most
       wanted.erase(0, wanted.size() - longest_identifier);
       wanted = identifier_of(wanted.substr((std::min)(wanted.find('_') + 1, wanted.size() - 1)));
@@ -39,6 +39,62 @@ class native_names : protected native_rows {
           wanted + (wanted.back() == '_' ? "" : "_") + std::to_string(next < 2 ? next = 2 : ++next);
     made_handles_.push_back(v);
     return handles_[v] = native_statement::identifier(made);
+  }
+  /// Returns the beginning of the C++ name of a variable. Of a module's name, the last two words
+  /// are enough. If the name says nothing, or is that of a node, this is the kind of layer.
+  std::string wanted_identifier(int v) const {
+    const std::string base = base_of(v);
+    if (unnamed_.empty()) return base;
+    const bool says_nothing = base.starts_with('/') || base.starts_with("value") ||
+                              base.starts_with("onnx::") || base.starts_with("val_");
+    if (const auto found = kinds_.find(v); says_nothing && found != kinds_.end())
+      return found->second;
+    if (!is_parameter(v) && base.find('.') == base.npos) return base;
+    std::size_t begin = base.size(), words = 0;
+    while (begin > 0 && words < 2) {
+      const std::size_t dot = base.rfind('.', begin - 1);
+      begin = dot == base.npos ? 0 : dot;
+      if (begin + 1 < base.size() && !(base[begin + 1] >= '0' && base[begin + 1] <= '9')) ++words;
+    }
+    return base.substr(begin == 0 ? 0 : begin + 1);
+  }
+  /// Finds the names that generated names must not be equal to, and the kinds of layers.
+  void find_kept_names() {
+    if (unnamed_.empty()) return;
+    std::set<std::string> bases;
+    for (const std::string& name : unnamed_) bases.insert(without_tmp(name));
+    for (int v = 0; v < p_.count.variables; ++v)
+      if (unnamed_.count(name_of(v)) == 0 && bases.count(base_of(v)) == 0)
+        kept_names_.insert(base_of(v));
+    unnamed_ = std::move(bases);
+    for (const std::string& name : kept_names_) unnamed_.erase(name);
+    for (const operator_desc* op : all_)
+      each(*op, false, [&](int v) {
+        std::string kind = op->schema->type;
+        if (kind == "mul") kind = "fc";
+        if (kind == "depthwise_conv2d") kind = "conv2d";
+        if (kind.starts_with("lookup_table")) kind = "embedding";
+        if (kind.starts_with("elementwise_") || kind.starts_with("reduce_"))
+          kind.erase(0, kind.find('_') + 1);
+        if (kind == "reshape2" || kind == "transpose2" || kind == "squeeze2" ||
+            kind == "unsqueeze2" || kind == "flatten2")
+          kind.pop_back();
+        kinds_[v] = kind;
+      });
+  }
+  /// Returns the name that the text gives to a layer; an empty text if the layer may generate it.
+  std::string layer_name(const std::string& key, const std::string& base) {
+    std::string made = key + "_" + std::to_string(keys_[key]);
+    const bool is_unnamed = unnamed_.count(base) != 0 && kept_names_.count(made) == 0;
+    if (is_unnamed || (kinds_.empty() && is_generated(key, base))) {
+      ++counter(keys_, key);
+      kept_names_.insert(std::move(made));
+      return {};
+    }
+    made = base;
+    if (unnamed_.count(base) != 0)
+      for (int i = 2; !kept_names_.insert(made).second; ++i) made = base + "_" + std::to_string(i);
+    return made;
   }
   /// Returns a counter of names, and records its value: statement() restores it if a row of
   /// layer_calls.hpp does not fit.
@@ -89,13 +145,16 @@ class native_names : protected native_rows {
     }
     std::string dims, elements;
     for (const int d : dims_of(v)) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
-    const std::string in_block = "(" + here_ + ", ",
-                      named = ", {.name = " + native_statement::name(name_of(v)) + "}";
+    const std::string in_block = "(" + here_ + ", ";
+    const auto named = [&](const char* key) {
+      const std::string name = layer_name(key, name_of(v));
+      return name.empty() ? name : ", {.name = " + native_statement::name(name) + "}";
+    };
     const std::string type_name = cpp_type(type);
     const std::string made = new_identifier(v);
     if (equal) {
       line("auto " + made + " = layer::fill_constant<" + type_name + ", " + dims + ">" + in_block +
-           number_text(numbers.flat(0)) + named + ");");
+           number_text(numbers.flat(0)) + named("fill_constant") + ");");
       return made;
     }
     if (!(is_floating(type) ? is_float : whole) || n == 0 || n > most_elements)
@@ -108,12 +167,28 @@ class native_names : protected native_rows {
       elements += (i > 0 ? ", " : "") + number_text(numbers.flat(i));
     std::string call = "layer::assign_value<" + dims + ">" + in_block + "std::array<" +
                        cpp_type(kept) + ", " + std::to_string(n) + ">{" + elements + "}" +
-                       (kept == type ? named : "") + ")";
-    if (kept != type) call = "layer::cast<" + type_name + ">(" + call + named + ")";
+                       (kept == type ? named("assign_value") : "") + ")";
+    if (kept != type) {
+      ++counter(keys_, "assign_value");
+      call = "layer::cast<" + type_name + ">(" + call + named("cast") + ")";
+    }
     line("auto " + made + " = " + call + ";");
     return made;
   }
-  void line(const std::string& statement) { statements_->push_back({statement}); }
+  void line(const std::string& statement) {
+    statements_->push_back({statement});
+    statements_->back().source = source_;
+  }
+  /// Notes the node from which an operator comes.
+  void find_source(const operator_desc& op) {
+    constexpr std::string_view ending = "_output_0";
+    source_.clear();
+    each(op, false, [&](int v) {
+      if (source_.empty() && unnamed_.count(base_of(v)) != 0) source_ = base_of(v);
+    });
+    if (!source_.starts_with('/')) source_.clear();
+    if (source_.ends_with(ending)) source_.resize(source_.size() - ending.size());
+  }
   /// Whether the next layer of this kind would generate this name, so that the text need not
   /// contain it.
   bool is_generated(const std::string& key, const std::string& name) const {
@@ -176,6 +251,10 @@ class native_names : protected native_rows {
         line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
+  std::set<std::string> unnamed_;     // names of layers that need not be in the text
+  std::set<std::string> kept_names_;  // names that no generated name may be equal to
+  std::map<int, std::string> kinds_;  // for each variable, the kind of the layer that computes it
+  std::string source_;                // the node of the operator that is being written
   static constexpr std::size_t longest_identifier = 60;
   /// The most elements of a constant in the text of a program.
   static constexpr std::size_t most_elements = 1024;

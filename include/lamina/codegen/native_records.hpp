@@ -42,9 +42,14 @@ class native_records {
   [[noreturn]] void fail(std::size_t k, const std::string& what) const {
     if (k >= operators_.size()) throw format_error(program_.source(), 0, what);
     const block_operators& b = blocks_[at(block_)];
+    std::string made;
+    each(*operators_[k], false, [&](int v) {
+      if (made.empty()) made = ", which computes '" + name_of(v) + "'";
+    });
     throw format_error(program_.source(), b.offsets[k],
                        what + " (operator " + std::to_string(b.numbers[k]) + " of block " +
-                           std::to_string(block_) + ", '" + operators_[k]->schema->type + "')");
+                           std::to_string(block_) + ", '" + operators_[k]->schema->type + "'" +
+                           made + ")");
   }
   // Collects the operators of each block, and their positions in the file.
   void find_operators() {
@@ -198,8 +203,8 @@ class native_records {
   /// Whether a variable exists only because a file must not have an empty slot there.
   bool is_left_out(int v) const { return reads_[at(v)] == 0 && name_of(v).ends_with("@UNREAD"); }
   /// Returns the name of the layer that made a variable: "fc_0" for "fc_0.tmp_1".
-  std::string base_of(int v) const {
-    std::string name = name_of(v);
+  std::string base_of(int v) const { return without_tmp(name_of(v)); }
+  static std::string without_tmp(const std::string& name) {
     const std::size_t end = name.rfind(".tmp_");
     return end == std::string::npos || end == 0 ? name : name.substr(0, end);
   }

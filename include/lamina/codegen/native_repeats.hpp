@@ -263,6 +263,29 @@ class native_repeats {
     }
     return identifier_of(made);
   }
+  /// Returns the name of a node with '*' in place of numbers that differ between two runs; an empty
+  /// text if more than numbers differs.
+  static std::string common_source(std::string_view a, std::string_view b) {
+    std::string made;
+    const auto number = [](std::string_view& text) {
+      std::size_t n = text.starts_with('*') ? 1 : 0;
+      while (n < text.size() && text[n] >= '0' && text[n] <= '9') ++n;
+      const std::string_view digits = text.substr(0, n);
+      text.remove_prefix(n);
+      return digits;
+    };
+    while (!a.empty() && !b.empty()) {
+      const std::string_view x = number(a), y = number(b);
+      if (x.empty() != y.empty()) return {};
+      if (x.empty() && a[0] != b[0]) return {};
+      made += x == y ? x : "*";
+      if (!x.empty()) continue;
+      made += a[0];
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+    return a.empty() && b.empty() ? made : std::string();
+  }
   static std::string new_local(std::set<std::string>& local, const std::string& wanted) {
     std::string made = wanted;
     for (int i = 2; !local.insert(made).second; ++i) made = wanted + "_" + std::to_string(i);
@@ -288,12 +311,15 @@ class native_repeats {
       list += (list.empty() ? "" : ", ") + parameter;
     std::vector<native_statement> body;
     std::size_t w = 0, n = 0;
-    for (std::size_t i = 0; i < found.length; ++i)
+    for (std::size_t i = 0; i < found.length; ++i) {
       body.push_back(all[found.begins[0] + i].with_words([&](char mark, std::string_view) {
         return mark == native_statement::identifier_mark
                    ? native_statement::identifier(in_function[w++])
                    : run_names.expression(n++);
       }));
+      for (const std::size_t begin : found.begins)
+        body.back().source = common_source(body.back().source, all[begin + i].source);
+    }
     if (!returned.empty()) {
       std::string results;
       for (const std::size_t place : returned)
@@ -308,7 +334,7 @@ class native_repeats {
                                    function + "(" + list + ") {",
                                0) +
                        "  namespace layer = lamina::layer;\n";
-    for (const native_statement& s : body) text += s.lines(2);
+    text += native_statement::lines_of(body, 2);
     functions_ += "// Called " + std::to_string(found.begins.size()) + " times.\n" + text + "}\n\n";
   }
 

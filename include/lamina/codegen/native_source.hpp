@@ -40,6 +40,9 @@ struct native_options {
   // The values of persistable variables. Constants, and the learning rate of a training program in
   // Fluid's form, are among them.
   const scope* values = nullptr;
+  // Variables whose layers get generated names, which the text does not contain. If the name of
+  // such a variable is that of a node, as in "/encoder/MatMul_output_0", a comment has it.
+  std::set<std::string> unnamed{};
 };
 
 namespace detail {
@@ -50,6 +53,8 @@ class native_writer : native_calls {
   native_writer(const loaded_program& program, const native_options& options)
       : native_calls(program), options_(options) {
     values_ = options.values;
+    unnamed_ = options.unnamed;
+    find_kept_names();
     if (options.name != identifier_of(options.name))
       throw error("lamina: native_source: expected a C++ name for the program, found '" +
                   options.name + "'");
@@ -70,8 +75,7 @@ class native_writer : native_calls {
     all_statements_.back().is_last = true;
     native_repeats repeats(options_.name + "_block", identifiers_, p_.count.blocks > 1);
     const std::vector<native_statement> statements = repeats.shortened(std::move(all_statements_));
-    std::string body;
-    for (const native_statement& s : statements) body += s.lines(2);
+    const std::string body = native_statement::lines_of(statements, 2);
     std::string made =
         "// Made from " + in_comment(options_.origin.empty() ? program_.source() : options_.origin);
     if (!options_.weights.empty())
@@ -98,6 +102,7 @@ class native_writer : native_calls {
   /// next operator that is not written yet.
   std::size_t statement(std::size_t k) {
     const operator_desc& op = *operators_[k];
+    find_source(op);
     if (const minimize_call* const call = minimize_of(op)) return minimize(*call, k), k + 1;
     if (sub_block_of(p_, op) >= 0) return run_block(k), k + 1;
     if (op.schema->type == std::string_view("assign") && op.role == op_role::optimize)
@@ -274,7 +279,8 @@ class native_writer : native_calls {
     each(op, false, [&](int v) {
       if (base.empty() && !is_left_out(v)) base = base_of(v);
     });
-    text += native_statement::name(base);
+    const std::string name = unnamed_.empty() ? base : layer_name(std::string(type), base);
+    text += name.empty() ? "\"\"" : native_statement::name(name);
     for (int s = 0; s < op.schema->input_count; ++s) {
       const std::vector<int> variables = in_slot(op, op.schema->inputs[s].name, true);
       if (variables.empty()) continue;

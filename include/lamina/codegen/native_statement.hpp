@@ -23,9 +23,10 @@ struct native_statement {
 
   std::string text;
   std::vector<native_statement> body = {};
-  std::string end = "";  // the line after the body
-  bool is_call = false;  // calls a function that native_repeats made
-  bool is_last = false;  // a return statement
+  std::string end = "";     // the line after the body
+  bool is_call = false;     // calls a function that native_repeats made
+  bool is_last = false;     // a return statement
+  std::string source = "";  // the node from which it comes, for a comment
 
   static std::string identifier(std::string_view name) {
     return identifier_mark + std::string(name) + end_mark;
@@ -84,9 +85,26 @@ struct native_statement {
   }
   /// Returns the text of the statement without marks, in lines that begin with `indent` spaces.
   std::string lines(std::size_t indent) const {
-    std::string made = wrapped(plain(text), indent);
-    for (const native_statement& s : body) made += s.lines(indent + 2);
+    std::string made = wrapped(plain(text), indent) + lines_of(body, indent + 2);
     if (!end.empty()) made += wrapped(end, indent);
+    return made;
+  }
+  /// Returns the text of statements. Where the module of the nodes from which they come changes, a
+  /// comment has the name of the node.
+  static std::string lines_of(const std::vector<native_statement>& all, std::size_t indent) {
+    std::string made;
+    std::string_view module = "-";  // not the module of any node
+    for (const native_statement& s : all) {
+      const std::string_view own = std::string_view(s.source).substr(0, s.source.rfind('/'));
+      if (!s.source.empty() && own != module) {
+        const std::size_t room = 97 - indent;
+        std::string comment = in_comment(s.source);
+        if (comment.size() > room) comment = "..." + comment.substr(comment.size() - room + 3);
+        made += std::string(indent, ' ') + "// " + comment + '\n';
+        module = own;
+      }
+      made += s.lines(indent);
+    }
     return made;
   }
 };

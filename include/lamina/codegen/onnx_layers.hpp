@@ -45,6 +45,8 @@ class onnx_layers {
     find_weights(all);
     for (std::size_t k = 0; k < all.size(); ++k)
       if (becomes_mul(all[k])) add_bias(all, k);
+    for (operator_message& op : all)
+      if (is_depthwise(op)) op.type = "depthwise_conv2d";
     name_outputs(all);
     store_constants();
     return std::move(made_);
@@ -79,6 +81,14 @@ class onnx_layers {
     op.attributes.push_back(onnx_set("x_num_col_dims", static_cast<int>(rank) - 1));
     return true;
   }
+  // layer::conv2d records depthwise_conv2d if each channel is a group.
+  bool is_depthwise(const operator_message& op) const {
+    if (op.type != "conv2d") return false;
+    const attribute_message* const groups = op.attribute("groups");
+    const extents& image = variables_.at(op.input("Input").at(0))->dims;
+    return groups != nullptr && groups->integer > 1 && image.size() == 4 &&
+           groups->integer == image[1];
+  }
   // Moves the addition of a bias to the product at k, and names both like the result.
   void add_bias(std::vector<operator_message>& all, std::size_t k) {
     const std::string product = all[k].output("Out").at(0);
@@ -109,20 +119,23 @@ class onnx_layers {
     }
   }
   // layer::record names the second and later results of an operator after the first one, so outputs
-  // of the program among the results of such an operator are copied to variables of their names.
+  // of the program among them are copied to variables of their names.
   void name_outputs(std::vector<operator_message>& all) {
     std::set<std::string> fetched;
     for (const operator_message& op : all)
       if (op.type == "fetch") fetched.insert(op.input("X").begin(), op.input("X").end());
     std::vector<operator_message> copies;
     std::vector<variable_message> made;
+    std::map<std::string, std::string> renamed;
     for (operator_message& op : all) {
-      std::size_t results = 0;
-      for (const slot_message& s : op.outputs) results += s.arguments.size();
-      if (op.type == "feed" || results < 2) continue;
+      if (op.type == "feed" || op.type == "fetch") continue;
+      for (slot_message& s : op.inputs)
+        for (std::string& name : s.arguments)
+          if (const auto other = renamed.find(name); other != renamed.end()) name = other->second;
+      bool is_first = true;
       for (slot_message& s : op.outputs)
         for (std::string& name : s.arguments) {
-          if (fetched.count(name) == 0) continue;
+          if (std::exchange(is_first, false) || fetched.count(name) == 0) continue;
           made.push_back(*variables_.at(name));
           made.back().name = name + ".result";
           operator_message& copy = copies.emplace_back();
@@ -130,7 +143,7 @@ class onnx_layers {
           copy.offset = op.offset;
           copy.inputs.push_back({"X", {made.back().name}});
           copy.outputs.push_back({"Out", {name}});
-          name = made.back().name;
+          name = renamed[name] = made.back().name;
         }
     }
     std::size_t end = 0;  // before the fetch operators

@@ -4,9 +4,11 @@
 //
 // Reads folders from standard input, one a line, and for each writes a line: the folder, a tab, and
 // "ran" or the reason why there is no result. A folder has model.onnx, which may also be
-// named by a file `model`; feed/N.npy and feed/names, a name for each N, one a line; and `fixed`
-// with the names of inputs that are constants. The outputs become found/N.npy, in the order of the
-// model. `import` makes net.hpp, with the program that the file `name` names, and net.safetensors.
+// named by a file `model`; feed/N.npy and feed/names, a name for each N, one a line; `fixed` with
+// the names of inputs that are constants; and `dims` with extents of symbolic dimensions, NAME=N.
+// The outputs become found/N.npy, in the order of the model. `import` makes net.hpp, with the
+// program that the file `name` names, and net.safetensors.
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -45,6 +47,9 @@ struct onnx_case {
 onnx_case case_of(const std::string& folder) {
   const std::vector<std::string> other = lines_of(folder + "/model");
   onnx_case made{other.empty() ? folder + "/model.onnx" : other[0]};
+  for (const std::string& line : lines_of(folder + "/dims"))  // NAME=EXTENT
+    if (const std::size_t equals = line.find('='); equals != std::string::npos)
+      made.options.dims[line.substr(0, equals)] = std::stol(line.substr(equals + 1));
   const std::vector<std::string> names = lines_of(folder + "/feed/names");
   std::map<std::string, bool> fixed;
   for (const std::string& name : lines_of(folder + "/fixed")) fixed[name] = true;

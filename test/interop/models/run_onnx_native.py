@@ -46,10 +46,10 @@ def drawn(seed, count):
     return {n: passing[n].partition("fixed: ")[2].split() for n in ranked[:count]}
 
 
-def compile_program(source, only_syntax=False):
+def compile_program(source, only_syntax=False, optimisation="-O0"):
     """Returns the program, the first error or '', and the messages."""
     compiler = os.environ.get("CXX", "c++")
-    flags = ["-std=c++20", "-O0", "-march=native", f"-I{ROOT / 'include'}", f"-I{HERE}",
+    flags = ["-std=c++20", optimisation, "-march=native", f"-I{ROOT / 'include'}", f"-I{HERE}",
              "-Wall", "-Wextra", "-Wconversion", "-Werror"]
     if "clang" not in pathlib.Path(compiler).name:
         flags.append("-ftoplevel-reorder")
