@@ -17,6 +17,8 @@
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
 #include <lamina/engine/cpu/conv/grad_rows.hpp>
+#include <lamina/engine/cpu/conv/plane_conv.hpp>
+#include <lamina/engine/cpu/conv/pointwise_conv.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
 #include <lamina/engine/cpu/conv/winograd_products.hpp>

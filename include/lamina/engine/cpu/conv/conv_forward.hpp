@@ -50,8 +50,10 @@ class conv_forward {
  private:
   /// Whether run() uses the special algorithm; `infers` says that it is given a filter_memory.
   bool uses_method(bool infers) const {
-    return method_ != nullptr && (!infers || kind_of(shape_) == conv_kind::depthwise ||
-                                  winograd::pays_at_inference(shape_));
+    const conv_kind kind = kind_of(shape_);
+    return method_ != nullptr &&
+           (!infers || kind == conv_kind::depthwise || kind == conv_kind::pointwise ||
+            winograd::pays_at_inference(shape_));
   }
 
   struct addresses {
@@ -118,6 +120,7 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
   }
   const correlation products(grid, s.small_channels, p.work);
   for (int n = 0; n < samples; ++n) {
+    image_progress progress(done, n);
     for (int g = 0; g < s.groups; ++g) {
       const float* from = large.data + n * large.stride +
                           static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
@@ -125,14 +128,15 @@ LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, co
         seen_.copy(from, p.image);
         from = p.image;
       }
-      float* const to = smaller.data + n * smaller.stride +
-                        static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
+      const std::ptrdiff_t first =
+          static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
       products.run(
           unpacked ? filter + g * s.small_channels * filter_stride : p.filters + g * group_floats,
           unpacked ? filter_stride : 0, from,
-          bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
+          bias == nullptr ? nullptr : bias + g * s.small_channels,
+          smaller.data + n * smaller.stride + first, s.small_size(), first, progress);
     }
-    done(n);
+    progress.finish();
   }
 }
 

@@ -68,16 +68,20 @@ struct statement_arguments {
   const group_info* group;
 };
 
-/// Runs the statements of a group over one finished image. The head has stored the image in the
-/// array that the last store of the statements writes.
+/// Runs the statements of a group over a finished part of an image. The head has stored the image
+/// in the array that the last store of the statements writes.
 template <class S>
-void finish_image(const void* context, int row) {
-  using runner = statement_runner<S>;
+void finish_image(const void* context, int row, const image_part& part) {
+  using runner_type = statement_runner<S>;
   const auto& a = *static_cast<const statement_arguments*>(context);
-  const int channels = runner::channels < 0 ? 1 : a.info[(std::max)(0, runner::channels)].columns;
-  run_channels(
-      runner(a.of), channels, a.group->columns, row,
-      a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));
+  const int channels =
+      runner_type::channels < 0 ? 1 : a.info[(std::max)(0, runner_type::channels)].columns;
+  const runner_type runner(a.of);
+  const float* const head =
+      a.of[runner_type::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns);
+  for (int i = 0; i < part.count; ++i)
+    run_channels(runner, channels, a.group->columns, row, head, part.begin + i * part.step,
+                 part.end + i * part.step);
 }
 
 /// Whether the group has a single statement, which stores the result of the head unchanged.

@@ -15,6 +15,8 @@
 #include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
+#include <lamina/engine/cpu/conv/plane_conv.hpp>
+#include <lamina/engine/cpu/conv/pointwise_conv.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
 #include <lamina/operators/conv/common.hpp>
 #include <lamina/operators/conv/definition.hpp>
@@ -40,12 +42,14 @@ struct filter_method {
 };
 
 /// The convolution algorithms: the special algorithms, then the general one.
-enum class conv_kind { winograd_3, winograd_5, depthwise, general };
-inline constexpr int special_conv_kinds = 3;
+enum class conv_kind { winograd_3, winograd_5, depthwise, pointwise, general };
+inline constexpr int special_conv_kinds = 4;
 constexpr conv_kind kind_of(const conv_shape& s) {
   if (winograd::suits(s))
     return s.side[1].filter == 3 ? conv_kind::winograd_3 : conv_kind::winograd_5;
-  return depthwise::suits(s) ? conv_kind::depthwise : conv_kind::general;
+  return depthwise::suits(s)        ? conv_kind::depthwise
+         : pointwise_conv::suits(s) ? conv_kind::pointwise
+                                    : conv_kind::general;
 }
 
 namespace detail {
@@ -89,11 +93,14 @@ struct winograd_calls {
 template <class Lazy>
 struct depthwise_calls {
   static std::ptrdiff_t scratch(const conv_shape& s, int) { return depthwise(s).scratch(); }
+  static std::ptrdiff_t forward_scratch(const conv_shape& s, int) {
+    return plane_conv(s).scratch();
+  }
   static void forward(const conv_shape& s, int samples, const image_rows& large,
                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
                       const image_rows& smaller, float* scratch, const image_epilogue& done,
                       filter_memory*) {
-    depthwise(s).forward(samples, large, filter, filter_stride, bias, smaller, scratch, done);
+    plane_conv(s).forward(samples, large, filter, filter_stride, bias, smaller, scratch, done);
   }
   static void backward(const conv_shape& s, int samples, const image_rows& smaller,
                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
@@ -108,9 +115,21 @@ struct depthwise_calls {
   }
 };
 
+template <class Lazy>
+struct pointwise_calls {
+  static std::ptrdiff_t scratch(const conv_shape& s, int) { return pointwise_conv(s).scratch(); }
+  static void forward(const conv_shape& s, int samples, const image_rows& large,
+                      const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                      const image_rows& smaller, float* scratch, const image_epilogue& done,
+                      filter_memory*) {
+    pointwise_conv(s).forward(samples, large, filter, filter_stride, bias, smaller, scratch, done);
+  }
+};
+
 }  // namespace detail
 
-/// The special algorithms, indexed by conv_kind; algorithms that a program does not use are null.
+/// The special algorithms, indexed by conv_kind; algorithms that a program does not use, or that do
+/// not exist, are null.
 /// The template parameter Lazy of the functions is always void. It makes the names of the
 /// algorithms depend on a template parameter, so that the compiler instantiates the algorithms only
 /// for programs with convolutions.
@@ -146,8 +165,11 @@ struct conv_methods {
       forward[1] = {&detail::winograd_calls<5, Lazy>::forward_scratch,
                     &detail::winograd_calls<5, Lazy>::forward};
     if (kind == conv_kind::depthwise)
-      forward[2] = {&detail::depthwise_calls<Lazy>::scratch,
+      forward[2] = {&detail::depthwise_calls<Lazy>::forward_scratch,
                     &detail::depthwise_calls<Lazy>::forward};
+    if (kind == conv_kind::pointwise)
+      forward[3] = {&detail::pointwise_calls<Lazy>::scratch,
+                    &detail::pointwise_calls<Lazy>::forward};
   }
   template <class Lazy = void>
   constexpr void add_backward(conv_kind kind) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
@@ -200,11 +201,13 @@ class correlation {
   }
 
   /// Computes all products. If `filter_stride` is 0, `filters` are in the layout of pack_filters();
-  /// otherwise they are rows that are so many floats apart.
+  /// otherwise they are rows that are so many floats apart. The products begin at element `first`
+  /// of the image of `progress`, which learns what is finished.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void run(const float* filters,
                                                   std::ptrdiff_t filter_stride, const float* image,
                                                   const float* initial, float* to,
-                                                  std::ptrdiff_t stride) const;
+                                                  std::ptrdiff_t stride, std::ptrdiff_t first,
+                                                  image_progress& progress) const;
 
  private:
   LAMINA_API correlation(const window_grid& grid, int rows);
@@ -280,7 +283,8 @@ correlation::correlation(const window_grid& grid, int rows, float* scratch)
 
 LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filter_stride,
                                        const float* image, const float* initial, float* to,
-                                       std::ptrdiff_t stride) const {
+                                       std::ptrdiff_t stride, std::ptrdiff_t begin,
+                                       image_progress& progress) const {
   const int panels =
       ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
   // If the filters are large, each tile of filters is read once and all panels in turn; otherwise
@@ -288,6 +292,19 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filt
   const std::ptrdiff_t filter_floats =
       static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
   const bool by_tile = filter_floats > 4096;
+  // If a channel and the panels consist of whole vectors, then a panel of all channels, or some
+  // panels, are strips that can be finished. Otherwise whole channels can be, if the windows fit
+  // into one round.
+  const int size = grid_.windows(),
+            rows = tiles_.first(tiles_.count() - 1) + tiles_.size(tiles_.count() - 1);
+  const bool in_strips = size % lanes == 0 && (!in_place_ || grid_.width % lanes == 0) &&
+                         !(by_tile && panels <= together_) && progress.is_at(begin);
+  const auto finish_strip = [&](int panel, int last) {
+    const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(panel) * width_,
+                         to_end = static_cast<std::ptrdiff_t>(last) * width_;
+    if (in_strips)
+      progress.reach_strips({begin + from, begin + (to_end < size ? to_end : size), size, rows});
+  };
   for (int first = 0; first < panels; first += together_) {
     const int end = first + together_ < panels ? first + together_ : panels;
     if (!in_place_)
@@ -298,15 +315,21 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filt
         for (int p = first; p < end; ++p) {
           find_vectors(image, p, p - first, v);
           run_tile(filters, filter_stride, initial, to, stride, t, v);
+          if (p + 1 == panels && first == 0 && !in_strips)
+            progress.reach(begin +
+                           static_cast<std::ptrdiff_t>(tiles_.first(t) + tiles_.size(t)) * size);
         }
+      finish_strip(first, end);
     } else {
       for (int p = first; p < end; ++p) {
         find_vectors(image, p, p - first, v);
         for (int t = 0; t < tiles_.count(); ++t)
           run_tile(filters, filter_stride, initial, to, stride, t, v);
+        finish_strip(p, p + 1);
       }
     }
   }
+  if (in_strips) progress.skip_to(begin + static_cast<std::ptrdiff_t>(rows) * size);
 }
 
 correlation::correlation(const window_grid& grid, int rows)

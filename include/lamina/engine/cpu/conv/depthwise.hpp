@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/depthwise.hpp - convolutions in which every channel of the larger image is
-// a separate group, and their gradients.
+// lamina/engine/cpu/conv/depthwise.hpp - the gradients of convolutions in which every channel of
+// the larger image is a separate group. plane_conv.hpp has the convolution itself.
 //
 // As a matrix product, each group would have only one row, and vectors could not be used well.
 // Instead, each vector holds one element of several channels: images are transposed so that the
@@ -21,37 +21,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The number of windows whose sums a kernel keeps in registers; for gradients of filters, the
-/// number of taps.
-inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
-
-/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]] for i < count.
-/// Each element is a vector of channels; `count` must be a multiple of depthwise_windows.
-template <class = void>
-LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
-                                               int taps, const int* position, const float* filter,
-                                               const float* first, float* to) {
-  for (; count > 0; count -= depthwise_windows, at += depthwise_windows) {
-    vector sum[depthwise_windows];
-    const float* from[depthwise_windows];
-    LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
-      sum[i] = vector::load_unaligned(first);
-      from[i] = image + at[i];
-    }
-    for (int t = 0; t < taps; ++t) {
-      const std::ptrdiff_t tap = position[t];
-      vector w = vector::load_unaligned(filter + t * lanes);
-      hold_in_register(w);
-      LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
-        sum[i] = fused_multiply_add(vector::load_unaligned(from[i] + tap), w, sum[i]);
-      }
-    }
-    LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
-      sum[i].store_unaligned(to);
-      to += lanes;
-    }
-  }
-}
+/// The number of taps whose gradients a kernel keeps in registers.
+inline constexpr int depthwise_taps = 9;
 
 /// image[at[i] + position[tap]] += filter[tap] * gradient[i] for all i < count and all taps. Each
 /// element is a vector of channels.
@@ -96,8 +67,8 @@ LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const f
 
 }  // namespace detail
 
-/// A convolution with a shape for which suits() is true, or one of its gradients. A channel may
-/// have any number of filters.
+/// The gradients of a convolution with a shape for which suits() is true. A channel may have any
+/// number of filters.
 class depthwise {
  public:
   static constexpr bool suits(const conv_shape& s) {
@@ -109,12 +80,6 @@ class depthwise {
   LAMINA_API LAMINA_NOINLINE explicit depthwise(const conv_shape& s);
 
   LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t scratch() const;
-
-  /// The convolution: small = bias + the products of the windows of large with the filters.
-  LAMINA_LAZY LAMINA_API void forward(int samples, const image_rows& large, const float* filter,
-                                      std::ptrdiff_t filter_stride, const float* bias,
-                                      const image_rows& smaller, float* scratch,
-                                      const image_epilogue& done) const;
 
   /// Sets `large` to the bias, and adds each element of `smaller` times its filter to the window of
   /// `large` that belongs to the element.
@@ -134,7 +99,6 @@ class depthwise {
   int windows() const { return side_[0].smaller * side_[1].smaller; }
   int large_size() const { return side_[0].large * side_[1].large; }
   static int rounded(int n, int to) { return (n + to - 1) / to * to; }
-  int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
   int rounded_taps() const { return rounded(taps_, detail::depthwise_taps); }
   /// The offset of row y of the larger image in its padded copy.
   std::ptrdiff_t position_of(int y) const {
@@ -151,21 +115,20 @@ class depthwise {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
-  /// Divides the scratch memory into five arrays: a padded copy of one vector of channels of the
-  /// larger image, a copy without padding, the smaller image, the filters (each followed by its
-  /// bias), and the positions of windows and taps.
+  /// Divides the scratch memory into five parts: a padded copy of one vector of channels of the
+  /// larger image, a copy without padding, the smaller image, the filters, and the positions of
+  /// windows and taps.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_arena& arena) const;
-  std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
+  std::ptrdiff_t filter_floats() const { return rounded_taps() * lanes; }
   float* filters_of(const addresses& p, int c, int m) const {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
   }
 
-  /// Stores the positions of windows and taps, and sets the padded copy to zeros. The numbers of
-  /// windows and taps are rounded up; the additional windows and taps repeat the last real
-  /// position.
+  /// Stores the positions of windows and taps, and sets the padded copy to zeros. The number of
+  /// taps is rounded up; the additional taps repeat the last real position.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void fill(const addresses& p) const;
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride,
-                                                   const float* bias, const addresses& p) const;
+                                                   const addresses& p) const;
   /// Copies channels c to c + lanes - 1 of a larger image to the layout that the kernels read, and
   /// returns the copy.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE const float* see(const float* image, int c,
@@ -206,31 +169,6 @@ depthwise::depthwise(const conv_shape& s)
   }
 }
 
-LAMINA_LAZY_BODY void depthwise::forward(int samples, const image_rows& large, const float* filter,
-                                         std::ptrdiff_t filter_stride, const float* bias,
-                                         const image_rows& smaller, float* scratch,
-                                         const image_epilogue& done) const {
-  scratch_arena arena(scratch);
-  const addresses p = lay_out(arena);
-  fill(p);
-  pack(filter, filter_stride, bias, p);
-  for (int n = 0; n < samples; ++n) {
-    for (int c = 0; c < channels_; c += lanes) {
-      const float* const image = see(large.data + n * large.stride, c, p);
-      for (int m = 0; m < filters_; ++m) {
-        const float* const of = filters_of(p, c, m);
-        detail::depthwise_products(rounded_windows(), p.at, image, taps_, p.taps, of,
-                                   of + taps_ * lanes, p.windows);
-        const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(c) * filters_ + m;
-        scatter_lanes(p.windows, rest(c), windows(),
-                      smaller.data + n * smaller.stride + first * windows(),
-                      static_cast<std::ptrdiff_t>(filters_) * windows());
-      }
-    }
-    done(n);
-  }
-}
-
 LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller,
                                           const float* filter, std::ptrdiff_t filter_stride,
                                           const float* bias, const image_rows& large,
@@ -238,7 +176,7 @@ LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller
   scratch_arena arena(scratch);
   const addresses p = lay_out(arena);
   fill(p);
-  pack(filter, filter_stride, nullptr, p);
+  pack(filter, filter_stride, p);
   for (int n = 0; n < samples; ++n) {
     for (int c = 0; c < channels_; c += lanes) {
       alignas(64) float more[lanes] = {};
@@ -294,9 +232,9 @@ LAMINA_LAZY_BODY depthwise::addresses depthwise::lay_out(scratch_arena& arena) c
   addresses p;
   p.image = arena.take(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
   p.dense = arena.take(static_cast<std::ptrdiff_t>(large_size()) * lanes);
-  p.windows = arena.take(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
+  p.windows = arena.take(static_cast<std::ptrdiff_t>(windows()) * lanes);
   p.filters = arena.take(static_cast<std::ptrdiff_t>(blocks) * filters_ * filter_floats());
-  p.at = arena.take_integers(rounded_windows());
+  p.at = arena.take_integers(windows());
   p.taps = arena.take_integers(rounded_taps());
   return p;
 }
@@ -307,7 +245,6 @@ LAMINA_LAZY_BODY void depthwise::fill(const addresses& p) const {
   for (int y = 0; y < side_[0].smaller; ++y)
     for (int x = 0; x < side_[1].smaller; ++x)
       p.at[n++] = (y * side_[0].stride * seen_[1] + x * side_[1].stride) * lanes;
-  for (; n < rounded_windows(); ++n) p.at[n] = p.at[n - 1];
   n = 0;
   for (int y = 0; y < side_[0].filter; ++y)
     for (int x = 0; x < side_[1].filter; ++x)
@@ -315,17 +252,12 @@ LAMINA_LAZY_BODY void depthwise::fill(const addresses& p) const {
   for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
 }
 
-LAMINA_LAZY_BODY void depthwise::pack(const float* filter, std::ptrdiff_t stride, const float* bias,
+LAMINA_LAZY_BODY void depthwise::pack(const float* filter, std::ptrdiff_t stride,
                                       const addresses& p) const {
   for (int c = 0; c < channels_; c += lanes)
-    for (int m = 0; m < filters_; ++m) {
-      float* const to = filters_of(p, c, m);
+    for (int m = 0; m < filters_; ++m)
       gather_lanes(filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * stride,
-                   filters_ * stride, rest(c), taps_, to);
-      for (int i = 0; i < lanes; ++i)
-        to[taps_ * lanes + i] =
-            bias == nullptr || i >= rest(c) ? 0.F : bias[(c + i) * filters_ + m];
-    }
+                   filters_ * stride, rest(c), taps_, filters_of(p, c, m));
 }
 
 LAMINA_LAZY_BODY const float* depthwise::see(const float* image, int c, const addresses& p) const {

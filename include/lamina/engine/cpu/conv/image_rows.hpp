@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <limits>
 
 #include <lamina/core/arrays/padding.hpp>
 
@@ -17,15 +18,58 @@ struct image_rows {
   std::ptrdiff_t stride;
 };
 
-/// A function that processes each image of a result as soon as the image is finished. `run` gets
-/// the index of the image in the mini-batch.
+/// A part of an image: `count` ranges of elements, whose begins are `step` elements apart. The
+/// first range is [begin, end). All begins are multiples of the vector length, and so are all ends
+/// but that of the image, which may be any larger number.
+struct image_part {
+  std::ptrdiff_t begin = 0, end = (std::numeric_limits<std::ptrdiff_t>::max)();
+  std::ptrdiff_t step = 0;
+  int count = 1;
+};
+
+/// A function that processes a result as soon as a part of an image is finished, while the part is
+/// still in the cache. `run` gets the index of the image in the mini-batch; it is called once for
+/// each element of the image and of the padding after it.
 struct image_epilogue {
-  void (*run)(const void* context, int row) = nullptr;
+  void (*run)(const void* context, int row, const image_part& part) = nullptr;
   const void* context = nullptr;
 
-  void operator()(int row) const {
-    if (run != nullptr) run(context, row);
+  /// Processes the whole image.
+  void operator()(int row) const { (*this)(row, {}); }
+  void operator()(int row, const image_part& part) const {
+    if (run != nullptr) run(context, row, part);
   }
+};
+
+/// Processes an image that is computed from its first element to its last, in parts of whole
+/// vectors that are not too small.
+class image_progress {
+ public:
+  /// Elements before `begin` are processed already.
+  image_progress(const image_epilogue& done, int row, std::ptrdiff_t begin = 0)
+      : done_(done), row_(row), begin_(begin) {}
+
+  /// States that all elements before `end` are finished. Returns the first element that is not
+  /// processed yet.
+  std::ptrdiff_t reach(std::ptrdiff_t end) {
+    constexpr std::ptrdiff_t least = 4096;
+    if (end - begin_ < least) return begin_;
+    const std::ptrdiff_t whole = end / alignment_floats * alignment_floats;
+    done_(row_, {begin_, whole});
+    return begin_ = whole;
+  }
+  /// States that the ranges of a part are finished, the last of which ends at `end`. Nothing may
+  /// be pending from reach().
+  void reach_strips(const image_part& part) { done_(row_, part); }
+  void skip_to(std::ptrdiff_t end) { begin_ = end; }
+  bool is_at(std::ptrdiff_t begin) const { return begin_ == begin; }
+  /// States that the image is finished.
+  void finish() { done_(row_, {begin_}); }
+
+ private:
+  const image_epilogue& done_;
+  int row_;
+  std::ptrdiff_t begin_;
 };
 
 }}}  // namespace lamina::engine::cpu

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -64,6 +65,8 @@ struct spread_image {
   LAMINA_LAZY LAMINA_API void copy_back(const float* from, const float* bias, float* to) const;
 
  private:
+  /// Does the work of copy() if the columns have two phases, both of which a filter reads.
+  LAMINA_LAZY LAMINA_API void copy_pairs(const float* from, float* to) const;
   /// Does the work of copy_back() if the copy holds the whole image and its columns have two
   /// phases.
   LAMINA_LAZY LAMINA_API void copy_pairs_back(const float* from, const float* bias,
@@ -115,7 +118,47 @@ LAMINA_LAZY_BODY int spread_image::offset(const int (&position)[3]) const {
   return phase * phase_size() + at;
 }
 
+LAMINA_LAZY_BODY void spread_image::copy_pairs(const float* from, float* to) const {
+  const spread_side &depth = side[0], &height = side[1], &width = side[2];
+  // The phase to which column 0 of the image belongs, and the columns of even and of odd numbers
+  // that the copy has room for.
+  const int odd = width.before % 2, space = width.span - width.before / 2;
+  const int even_columns = (std::max)(0, (std::min)((width.image + 1) / 2, space));
+  const int pairs = (std::max)(0, (std::min)(width.image / 2, space - odd));
+  for (int c = 0; c < channels; ++c, to += channel_size())
+    for (int iz = 0; iz < depth.image; ++iz)
+      for (int iy = 0; iy < height.image; ++iy, from += width.image) {
+        const int z = iz + depth.before, y = iy + height.before;
+        if (z / depth.phases >= depth.span || y / height.phases >= height.span ||
+            !depth.meets(z % depth.phases) || !height.meets(y % height.phases))
+          continue;
+        const int phase = (z % depth.phases * height.phases + y % height.phases) * 2;
+        float* const row = to + static_cast<std::ptrdiff_t>(phase) * phase_size() +
+                           (z / depth.phases * height.span + y / height.phases) * width.span +
+                           width.before / 2;
+        float* const first = row + odd * phase_size();
+        float* const second = row + (1 - odd) * phase_size() + odd;
+        for_each_row_vector(
+            pairs, [=](int j, auto like) __attribute__((always_inline)) {
+              using V = decltype(like);
+              if constexpr (std::is_same_v<V, float>) {
+                first[j] = from[2 * j];
+                second[j] = from[2 * j + 1];
+              } else {
+                const V a = load(from + 2 * j, like), b = load(from + 2 * j + lanes_of<V>, like);
+                store(first + j, even_lanes(a, b));
+                store(second + j, odd_lanes(a, b));
+              }
+            });
+        if (even_columns > pairs) first[pairs] = from[2 * pairs];
+      }
+}
+
 LAMINA_LAZY_BODY void spread_image::copy(const float* from, float* to) const {
+  bool is_padded = true;
+  for (const spread_side& s : side) is_padded = is_padded && s.before >= 0;
+  if (is_padded && side[2].phases == 2 && side[2].meets(0) && side[2].meets(1))
+    return copy_pairs(from, to);
   for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
     const float* const source = from + image;
     float* const target = to + in_copy;
@@ -123,7 +166,7 @@ LAMINA_LAZY_BODY void spread_image::copy(const float* from, float* to) const {
       for_each_row_vector(
           count, [=](int j, auto like)
                      __attribute__((always_inline)) { store(target + j, load(source + j, like)); });
-    else if (step == 2)
+    else if (step == 2)  // one phase; copy_pairs() copies both
       for_each_row_vector(
           count, [=](int j, auto like) __attribute__((always_inline)) {
             if constexpr (std::is_same_v<decltype(like), float>)

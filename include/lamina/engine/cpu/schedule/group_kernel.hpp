@@ -202,7 +202,7 @@ struct group_kernel<expression::group_expression<fusion_anchor::pointwise, S>, R
       const bool streams =
           detail::is_streamed(in_floats<Real>(size * runner.stores)) && runner.stores_are_aligned();
       for (std::ptrdiff_t o = 0; o < size; o += step)
-        runner(vector_in<Real>(Real(0)), {o, 0, 0, 0, nullptr, streams});
+        runner(vector_in<Real>(Real(0)), {o, 0, 0, 0, nullptr, 0, streams});
       if (streams) end_streams();
     } else if (g.panel) {
       std::ptrdiff_t o = 0;

@@ -10,20 +10,23 @@
 
 #include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/lane_order.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/expression/expression.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
-/// row and its column. For images, it also has the channel of the vector, or, if the elements
-/// belong to different channels, the channel of each element in `channels`.
+/// row and its column. For images, it also has the channel of the vector. If the elements belong to
+/// two channels, the first `split` elements belong to `channel` and the others to the next one; if
+/// they belong to more, `channels` holds the channel of each element.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
   int column;
   int channel = 0;
   const int* channels = nullptr;
+  int split = 0;
   bool streams = false;  // stores bypass the caches
 };
 
@@ -91,6 +94,9 @@ struct operand_reader<ex::channel<Index>, Real> {
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const element_position& at) {
     const Real* const numbers = numbers_at<Real>(a[Index]);
+    if (at.split != 0)
+      return first_lanes<Real>(at.split, vector(numbers[at.channel]),
+                               vector(numbers[at.channel + 1]));
     return at.channels == nullptr ? vector(numbers[at.channel])
                                   : gather_channels(numbers, at.channels);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/vector/lane_order.hpp - splits two vectors into the elements at even and at odd
-// positions, and merges them again.
+// positions, and merges them again; merges the begin of one vector with the end of another.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -75,6 +75,14 @@ LAMINA_INLINE V first_in_turn(V a, V b) {
 template <class V>
 LAMINA_INLINE V second_in_turn(V a, V b) {
   return detail::taken_in_turn<lanes_of<V> / 2>(a, b, detail::lane_sequence<V>{});
+}
+
+/// The first n elements of a, and the other elements of b.
+template <class Real>
+LAMINA_INLINE vector_in<Real> first_lanes(int n, vector_in<Real> a, vector_in<Real> b) {
+  alignas(64) Real numbers[lanes_in<Real>];
+  for (int l = 0; l < lanes_in<Real>; ++l) numbers[l] = static_cast<Real>(l);
+  return xsimd::select(vector_in<Real>::load_aligned(numbers) < vector_in<Real>(Real(n)), a, b);
 }
 
 }}}  // namespace lamina::engine::cpu
