@@ -117,6 +117,8 @@ void aligned_buffer::use_small_pages() noexcept {
 #endif
 }
 
+#if defined(__linux__)
+
 bool aligned_buffer::map(std::size_t floats) {
   const std::size_t bytes = bytes_of_pages(floats);
   void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
@@ -138,6 +140,8 @@ bool aligned_buffer::map(std::size_t floats) {
 }
 
 void aligned_buffer::unmap() noexcept { (void)::munmap(data_, bytes_of_pages(size_)); }
+
+#endif
 
 #endif  // LAMINA_DEFINES
 
