@@ -28,11 +28,15 @@
   processor##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##zlib##_##major##_##minor##_##patch
 
 // The name also says whether zlib is used, because functions for archives and data sets have
-// different code without zlib.
-#if LAMINA_HAS_ZLIB
+// different code without zlib, and whether there are exceptions.
+#if LAMINA_HAS_ZLIB && LAMINA_EXCEPTIONS
 #define LAMINA_ABI_ZLIB
-#else
+#elif LAMINA_HAS_ZLIB
+#define LAMINA_ABI_ZLIB _nothrow
+#elif LAMINA_EXCEPTIONS
 #define LAMINA_ABI_ZLIB _nozlib
+#else
+#define LAMINA_ABI_ZLIB _nozlib_nothrow
 #endif
 
 /// Is defined where the engine computes with the vectors of core/simd/plain_vectors.hpp instead of

@@ -108,10 +108,10 @@ LAMINA_API_COLD void make_directories(const std::string& path);
 std::string read_file(const std::string& path) {
   const open_file in(path);
   if (!in.is_open())
-    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
   std::string bytes;
   if (!in.read_all(bytes))  // the path is a directory, or the disk is faulty
-    throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
   return bytes;
 }
 
@@ -232,12 +232,12 @@ void written_file::take_over(const struct stat& old, ::mode_t mode) const {
 void write_file(const std::string& path, const std::string& bytes) {
   written_file written(path);
   if (!written.open() || !written.write(bytes.data(), bytes.size()) || !written.keep())
-    throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 
 void remove_file(const std::string& path) {
   if (std::remove(path.c_str()) != 0)
-    throw error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
 }
 
 void make_directories(const std::string& path) {
@@ -251,8 +251,8 @@ void make_directories(const std::string& path) {
     if (S_ISDIR(found.st_mode)) return;
     failure = ENOTDIR;
   }
-  throw error(text() << "lamina: " << path
-                     << ": cannot be made a directory: " << reason_of(failure));
+  LAMINA_THROW error(text() << "lamina: " << path
+                            << ": cannot be made a directory: " << reason_of(failure));
 }
 
 #endif  // LAMINA_DEFINES

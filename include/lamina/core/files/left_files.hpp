@@ -120,9 +120,8 @@ void remove_left_files(const std::string& folder, ::time_t now) {
     };
     if (can || !lives()) ::unlink(path.c_str());
   };
-  try {
-    for_each_name(folder.empty() ? "." : folder, remove_left);
-  } catch (const error&) {  // the caller may not read the folder
+  LAMINA_TRY { for_each_name(folder.empty() ? "." : folder, remove_left); }
+  LAMINA_CATCH(const error& e) {  // the caller may not read the folder
   }
 }
 

@@ -80,7 +80,8 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   DIR* open = ::opendir(directory.c_str());
   if (open == nullptr) {
     if (errno == ENOENT || errno == ENOTDIR) return;
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << directory
+                              << ": cannot be read: " << reason_of(errno));
   }
   struct closing {
     DIR* open;
@@ -89,7 +90,8 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
     visit(std::string_view(entry->d_name));
   if (errno != 0)
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << directory
+                              << ": cannot be read: " << reason_of(errno));
 }
 
 #if LAMINA_DEFINES

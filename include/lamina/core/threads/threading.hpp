@@ -155,8 +155,8 @@ int thread::start(void* (*run)(void*), void* task) {
 }
 
 void thread::refuse(int failure) {
-  throw error(text() << "lamina: a thread cannot be started: "
-                     << std::generic_category().message(failure));
+  LAMINA_THROW error(text() << "lamina: a thread cannot be started: "
+                            << std::generic_category().message(failure));
 }
 
 #endif  // LAMINA_DEFINES

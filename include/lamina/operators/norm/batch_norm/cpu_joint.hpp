@@ -102,7 +102,7 @@ LAMINA_COLD double join_grads(const joint_sums& joint, const channel_rows& r, co
   std::fill_n(sums, joint_numbers(r.channels), 0.0);
   if (r.rows > 0) {
     if (!(joint.weight > 0))
-      throw error(
+      LAMINA_THROW error(
           "lamina: train: sync_batch_norm: expected rows of the cost in each part of a mini-batch, "
           "found a part that has none: make the mini-batch larger, or take fewer threads");
     sums[0] = r.count<double>();
