@@ -2,17 +2,18 @@
 // A folder of one test, removed with it.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
+#include <random>
 #include <string>
 
 class temporary_folder {
  public:
   temporary_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "lamina_io_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
-    path_ = name;
+    std::random_device number;
+    do
+      path_ = (std::filesystem::temp_directory_path() / "lamina_io_").string() +
+              std::to_string(number());
+    while (!std::filesystem::create_directory(path_));
   }
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;

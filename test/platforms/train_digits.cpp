@@ -5,14 +5,13 @@
 #include <cstdint>
 
 #include <lamina/dataset/digits.hpp>
-#include <lamina/layers/activation.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/operators/loss/softmax_with_cross_entropy/layer.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-#include <lamina/operators/metric/accuracy/layer.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/metric/classification/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/reader/shuffle.hpp>
@@ -38,9 +37,9 @@ int main() {
   lamina::optimizer::adam adam{.learning_rate = 3e-3f};
   int printed = 0;
   adam.train(model, lamina::dataset::digits::train() | reader::shuffle(2000) | reader::batch(16),
-             {.passes = 10, .on_event = [&](const auto& event) {
-                if constexpr (requires { event.cost; event.batch; })
-                  if (++printed <= 20) output::number("cost", millionths(event.cost));
+             {.passes = 10, .on_event = [&](const lamina::event& event) {
+                if (event.is_end_iteration() && printed++ < 20)
+                  output::number("cost", millionths(event.cost));
               }});
   lamina::evaluator e{model};
   const auto result = e.test(lamina::dataset::digits::test() | reader::batch(64));

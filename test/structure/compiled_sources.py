@@ -54,6 +54,10 @@ WITHOUT_VECTORS = ("layers/layers.hpp", "model/model.hpp", "optimizer/optimizers
                    "reader/reader.hpp", "dataset/digits.hpp")
 VECTORS = "core/simd/intrinsics.hpp"
 REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "cuda")
+# A header whose bodies are in others, one per operating system: each must have all of them.
+SYSTEMS = {
+    "core/system/system_functions.hpp": ("core/system/posix.hpp", "core/system/windows.hpp")
+}
 USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE|EXTERN)\b")
 DECLARED = re.compile(
     r"\bLAMINA_(?:API(?:_COLD)?|KERNEL)\b(?:[^;{}()]|\([^()]*\)(?=\s*\())*?"
@@ -111,14 +115,20 @@ def part_of(tree, header):
     return next((part for p in places for part, of in PARTS.items() if p in of), None)
 
 
-def missing_bodies(text):
-    """The functions that a header declares with LAMINA_API and has no body of."""
-    bodies = "\n".join(BLOCK.findall(text))
+def missing_bodies(tree, header):
+    """The functions that a header declares with LAMINA_API and that have no body, each with the
+    place of the body."""
+    text = tree.texts[header]
+    places = {"below LAMINA_DEFINES": "\n".join(BLOCK.findall(text))}
+    if header in SYSTEMS:
+        places = {f"in {n}": "\n".join(re.findall(r"^\w[^;]*\)[^;()]*\{", tree.texts[n], re.M))
+                  for n in SYSTEMS[header]}
     code = re.sub(r"//[^\n]*", "", BLOCK.sub("", text))
     for found in DECLARED.finditer(code):
         name = found[1]
-        if not re.search(rf"(?<!\w){re.escape(name)}\s*\(", bodies):
-            yield name
+        for place, bodies in places.items():
+            if not re.search(rf"(?<!\w){re.escape(name)}\s*\(", bodies):
+                yield name, place
 
 
 def condition_of(tree, header):
@@ -182,8 +192,8 @@ def faults_of(tree):
             yield (f"{header}: includes vectors with LAMINA_COMPILED, by {' -> '.join(way[1:])}; "
                    "include them below LAMINA_DEFINES")
     for header in tree.marked:
-        for name in missing_bodies(tree.texts[header]):
-            yield f"{header}: declares {name} with LAMINA_API, and has no body below LAMINA_DEFINES"
+        for name, place in missing_bodies(tree, header):
+            yield f"{header}: declares {name} with LAMINA_API, and has no body {place}"
         part = part_of(tree, header)
         if part is None:
             yield f"{header}: uses LAMINA_API, and no part of lamina::compiled has its layer"
@@ -273,6 +283,11 @@ def self_test():
           "core/plain.hpp": "#include <lamina/core/simd/intrinsics.hpp>\n"},
          ["layers/layers.hpp: includes vectors with LAMINA_COMPILED, by core/plain.hpp -> "
           "core/simd/i"]),
+        ({"core/system/system_functions.hpp": "LAMINA_API_COLD int f();\nLAMINA_API int g();\n",
+          "core/system/posix.hpp": "int f() {}\nint g() {\n  return f();\n}\n",
+          "core/system/windows.hpp": "int f() {\n  return g();\n}\n"},
+         ["cmake/compiled/core.cpp: is not", "core/system/system_functions.hpp: declares g with "
+          "LAMINA_API, and has no body in core/system/windows.hpp"]),
         ({"core/a.hpp": "#include <lamina/io/p.hpp>\n" + a},
          ["cmake/compiled/", "core/a.hpp: reaches", "io/p.hpp: reaches", "model/m.hpp: reaches"]),
     ]  # yapf: disable

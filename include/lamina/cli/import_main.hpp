@@ -12,11 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include <sys/stat.h>
-
 #include <lamina/codegen/import_model.hpp>
 #include <lamina/codegen/import_onnx.hpp>
 #include <lamina/core/messages/error.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -82,8 +81,8 @@ inline int import_main(int argc, const char* const* argv) {
       import_onnx(model, header, options);
       return 0;
     }
-    struct ::stat about = {};
-    if (::stat(model.c_str(), &about) == 0 && !S_ISDIR(about.st_mode)) {
+    const detail::system::file_kind kind = detail::system::status_of(model).kind;
+    if (kind != detail::system::file_kind::missing && kind != detail::system::file_kind::folder) {
       const std::size_t slash = model.rfind('/');
       options.files.program = model.substr(slash + 1);
       model = slash == std::string::npos ? "." : model.substr(0, slash);

@@ -10,14 +10,12 @@
 #include <string>
 #include <string_view>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <lamina/cli/trainer_flags.hpp>
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -43,7 +41,7 @@ class pass_folder {
   /// until finish().
   LAMINA_COLD void begin() const {
     make_directories(path_);
-    if (::unlink(done().c_str()) != 0 && errno != ENOENT)
+    if (!detail::system::remove_file(done()) && errno != ENOENT)
       throw error(text() << "lamina: " << done() << ": cannot be removed: " << reason_of(errno));
   }
   /// Marks the folder as complete, after the model and the trainer were written.
@@ -54,9 +52,9 @@ class pass_folder {
   }
   /// Throws lamina::error unless the folder is complete; the message begins with `who`.
   LAMINA_COLD void require_whole(const std::string& who) const {
-    struct stat found {};
-    if (::stat(done().c_str(), &found) == 0) return;
-    const bool is_there = ::stat(path_.c_str(), &found) == 0;
+    using detail::system::file_kind, detail::system::status_of;
+    if (status_of(done()).kind != file_kind::missing) return;
+    const bool is_there = status_of(path_).kind != file_kind::missing;
     throw error(text() << "lamina: " << who << ": expected the folder of a whole pass, " << path_
                        << ", found " << (is_there ? "one without the file done" : "none"));
   }
@@ -64,9 +62,10 @@ class pass_folder {
   /// the operating system does not allow it.
   LAMINA_COLD bool remove() const {
     for (const char* const name : {"/done", "/path.txt", "/trainer", "/model"})
-      if (::unlink((path_ + name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
+      if (!detail::system::remove_file(path_ + name) && errno != ENOENT && errno != ENOTDIR)
         return false;
-    return ::rmdir(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST;
+    return detail::system::remove_folder(path_) || errno == ENOENT || errno == ENOTEMPTY ||
+           errno == EEXIST;
   }
 
  private:
@@ -84,8 +83,8 @@ class pass_folder {
 /// Returns the parameter file for the path of `--init_model_path`, which is such a file or the
 /// folder of a pass.
 LAMINA_COLD inline std::string model_file_at(const std::string& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return path + "/model";
+  if (detail::system::status_of(path).kind == detail::system::file_kind::folder)
+    return path + "/model";
   return path;
 }
 /// Returns the parameter file with which a job begins: the file of --init_model_path, or the file

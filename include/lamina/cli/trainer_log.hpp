@@ -11,11 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <lamina/cli/parameter_magnitudes.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -30,15 +28,13 @@ class trainer_log {
   /// Ends an open line of dots, and writes a line.
   LAMINA_COLD void line(const std::string& message, const char* file = __builtin_FILE(),
                         int number = __builtin_LINE()) {
-    ::timeval now{};
-    ::gettimeofday(&now, nullptr);
-    std::tm local{};
-    const std::time_t seconds = now.tv_sec;
-    ::localtime_r(&seconds, &local);
+    const std::uint64_t now = lamina::detail::system::nanoseconds_since_1970();
+    const std::tm local =
+        lamina::detail::system::local_time(static_cast<std::time_t>(now / 1'000'000'000));
     char head[64];
     std::snprintf(head, sizeof head, "I%02d%02d %02d:%02d:%02d.%06ld %5ld ", local.tm_mon + 1,
                   local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
-                  static_cast<long>(now.tv_usec), static_cast<long>(::getpid()));
+                  static_cast<long>(now / 1000 % 1'000'000), lamina::detail::system::process_id());
     std::string_view name(file);
     name.remove_prefix(name.rfind('/') + 1);
     text whole;
@@ -191,7 +187,7 @@ LAMINA_COLD inline std::string times(const std::string& name, double total, doub
                                      double least, std::int64_t count) {
   using detail::left;
   return text() << "Stat=" << left(name, 30)
-                << " TID=" << left(text() << static_cast<long>(::getpid()), 6)
+                << " TID=" << left(text() << lamina::detail::system::process_id(), 6)
                 << " total=" << left(total, 10)
                 << " avg=" << left(count > 0 ? total / static_cast<double>(count) : 0, 10)
                 << " max=" << left(largest, 10) << " min=" << left(least, 10)

@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>
 
@@ -102,10 +101,10 @@ std::string stored_members::bytes(std::size_t index) const {
   if (all_->is_packed) return all_->unpacked.substr(m.begin, m.size);
   std::string read(m.size, '\0');
   for (std::size_t had = 0; had < read.size();) {
-    const ::ssize_t got = lamina::detail::uninterrupted([&] {
-      return ::pread(all_->file.number(), &read[had], read.size() - had,
-                     static_cast<::off_t>(m.begin + had));
-    });
+    constexpr std::size_t most = std::size_t{1} << 30;  // bytes per call
+    const std::size_t more = read.size() - had < most ? read.size() - had : most;
+    const long long got =
+        lamina::detail::system::read_some_at(all_->file.number(), &read[had], more, m.begin + had);
     if (got < 0)
       throw error(lamina::text("lamina: ") << path() << ": cannot be read: " << reason_of(errno));
     if (got == 0)
@@ -122,8 +121,8 @@ stored_members::content::content(const std::string& from) : path(from), file(fro
   if (!file.is_open())
     throw error(lamina::text("lamina: ") << path << ": cannot be opened: " << reason_of(errno));
   char first[3] = {};
-  is_packed =
-      ::pread(file.number(), first, 3, 0) == 3 && std::string_view(first, 3) == "\x1f\x8b\x08";
+  is_packed = lamina::detail::system::read_some_at(file.number(), first, 3, 0) == 3 &&
+              std::string_view(first, 3) == "\x1f\x8b\x08";
   if (is_packed) unpacked = lamina::detail::unpack_gzip(read_file(path), path);
 }
 

@@ -8,14 +8,13 @@
 
 #include "io/temporary_folder.hpp"
 #include <catch2/catch.hpp>
-#include <fcntl.h>
 
 #include <lamina/core/files/open_file.hpp>
 #include <lamina/core/messages/error.hpp>
 
 namespace {
 
-constexpr int to_write = O_WRONLY | O_CREAT | O_TRUNC;
+constexpr lamina::file_use to_write = lamina::file_use::create;
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include <sys/mman.h>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -61,9 +61,7 @@ void raw_bytes::resize(std::size_t count) {
   const std::align_val_t alignment = alignment_of(count);
   data_ = static_cast<char*>(::operator new(count, alignment));
   size_ = count;
-#if defined(MADV_HUGEPAGE)
-  if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a hint: the system may ignore it
-#endif
+  if (count >= large) detail::system::use_huge_pages(data_, count);
 }
 
 void raw_bytes::release() noexcept {

@@ -17,8 +17,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <sys/stat.h>
-
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/files/file_mapping.hpp>
 #include <lamina/core/messages/error.hpp>
@@ -129,13 +127,14 @@ class binary_writer {
 #if LAMINA_DEFINES
 
 binary_reader::binary_reader(const std::string& path, unpack unpacked) : path_(path), file_(path) {
-  struct stat about {};
-  if (!file_.is_open() || ::fstat(file_.number(), &about) != 0)
+  detail::system::file_status found;
+  if (file_.is_open()) found = detail::system::status_of(file_.number());
+  if (found.kind == detail::system::file_kind::missing)
     LAMINA_THROW error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
-  if (S_ISDIR(about.st_mode))
+  if (found.kind == detail::system::file_kind::folder)
     LAMINA_THROW error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
-  if (S_ISREG(about.st_mode))
-    size_ = end_ = static_cast<std::uint64_t>(about.st_size);
+  if (found.kind == detail::system::file_kind::regular)
+    size_ = end_ = found.size;
   else
     keep_all();
   refuse_or_unpack(unpacked);
@@ -145,7 +144,7 @@ void binary_reader::window(std::uint64_t begin, std::uint64_t size, std::string_
   if (begin > size_ || size > size_ - begin)
     fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
                            << ", found a file of " << size_);
-  if (bytes_ == nullptr && ::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0)
+  if (bytes_ == nullptr && !detail::system::seek(file_.number(), begin))
     LAMINA_THROW error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
   at_ = begin;
   end_ = begin + size;
@@ -184,14 +183,14 @@ std::string_view binary_reader::map() {
     if (mapping_.data() != nullptr) {
       bytes_ = mapping_.data();
     } else {
-      if (::lseek(file_.number(), 0, SEEK_SET) < 0)
+      if (!detail::system::seek(file_.number(), 0))
         LAMINA_THROW error(text() << "lamina: " << path_
                                   << ": cannot be read: " << reason_of(errno));
       keep_all();
       if (at_ > size_) fail("the file has become shorter");
     }
   }
-  return {bytes_, size_};
+  return {bytes_, static_cast<std::size_t>(size_)};
 }
 
 void binary_reader::fail(const std::string& reason) const { fail_at(at_, reason); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/files/file.hpp - reads and writes whole files, and handles directories, on POSIX. It
-// replaces <filesystem>, with which the include of lamina.hpp would take 1.2 times as long
+// lamina/core/files/file.hpp - reads and writes whole files, and handles directories. It replaces
+// <filesystem>, with which the include of lamina.hpp would take 1.2 times as long
 // (docs/compile_time.md, "Headers of others"), and <fstream>, which does not report why an
 // operation failed.
 #pragma once
@@ -15,18 +15,16 @@
 #include <string_view>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <lamina/core/files/left_files.hpp>
 #include <lamina/core/files/open_file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The path of a file: text, or a type that converts to text, as std::filesystem::path does.
+/// The path of a file: text in UTF-8, or a type that converts to text, as std::filesystem::path
+/// does.
 class file_path {
  public:
   file_path(std::string path) : path_(std::move(path)) {}  // NOLINT: a path converts
@@ -36,11 +34,22 @@ class file_path {
   requires requires(const Path& path) {
     { path.string() } -> std::convertible_to<std::string>;
   }
-  file_path(const Path& path) : path_(path.string()) {}  // NOLINT
+  file_path(const Path& path) : path_(text_of(path)) {}  // NOLINT
 
   const std::string& string() const noexcept { return path_; }
 
  private:
+  /// On Windows, string() of std::filesystem::path loses the letters that the code page lacks.
+  template <class Path>
+  static std::string text_of(const Path& path) {
+    if constexpr (requires { path.u8string().data(); }) {
+      const auto utf8 = path.u8string();
+      return std::string(reinterpret_cast<const char*>(utf8.data()), utf8.size());
+    } else {
+      return path.string();
+    }
+  }
+
   std::string path_;
 };
 
@@ -76,7 +85,9 @@ class written_file {
  private:
   /// Returns the folder of a path with its slash: "a/b" -> "a/", "b" -> "".
   static std::string folder_of(const std::string& path) {
-    return path.substr(0, path.rfind('/') + 1);
+    std::size_t size = path.size();
+    while (size > 0 && !detail::system::is_separator(path[size - 1])) --size;
+    return path.substr(0, size);
   }
   LAMINA_API LAMINA_COLD bool follow_link();
   /// Returns a name for the new file that no other writer uses, within the length limit of file
@@ -85,8 +96,6 @@ class written_file {
   /// When a process first writes to a folder, removes the temporary files that killed writers have
   /// left there.
   LAMINA_API LAMINA_COLD void remove_left() const;
-  /// Gives the new file the mode and the owner of the old file, as far as the system allows.
-  LAMINA_API LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const;
 
   std::string target_, beside_;
   open_file file_;
@@ -123,24 +132,25 @@ written_file::written_file(const std::string& path) : target_(path) {
 written_file::~written_file() { drop(); }
 
 bool written_file::open() {
-  struct stat found {};
+  using detail::system::file_kind;
   errno = EINVAL;
   if (target_.find('\0') != target_.npos) return false;
-  const bool is_there = ::stat(target_.c_str(), &found) == 0;
+  const detail::system::file_status found = detail::system::status_of(target_);
+  const bool is_there = found.kind != file_kind::missing;
   if (!is_there && errno == ELOOP) return false;
-  if (is_there && S_ISDIR(found.st_mode)) {
+  if (found.kind == file_kind::folder) {
     errno = EISDIR;
     return false;
   }
-  if (is_there && !S_ISREG(found.st_mode)) {
-    file_ = open_file(target_, O_WRONLY | O_TRUNC);
+  if (found.kind == file_kind::other) {
+    file_ = open_file(target_, file_use::overwrite);
     return file_.is_open();
   }
-  if (is_there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) return false;
-  const ::mode_t mode = is_there ? found.st_mode & 07777 : 0666;
+  if (is_there && !detail::system::may_write(target_)) return false;
+  const unsigned mode = is_there ? found.mode : 0666;
   for (int attempt = 0; attempt < 10000 && !file_.is_open(); ++attempt) {
     beside_ = name_beside();
-    file_ = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0777);
+    file_ = open_file(beside_, file_use::create, mode & 0777);
     if (!file_.is_open() && errno != EEXIST) break;
   }
   if (!file_.is_open()) {
@@ -148,8 +158,8 @@ bool written_file::open() {
     return false;
   }
   bool can = false;
-  detail::lock_file(file_, can);
-  if (is_there) take_over(found, mode);
+  detail::system::lock_file(file_.number(), can);
+  if (is_there) detail::system::take_over(file_.number(), found);
   remove_left();
   return true;
 }
@@ -157,35 +167,31 @@ bool written_file::open() {
 bool written_file::keep() {
   if (beside_.empty()) return file_.close();
   if (!file_.sync() || !file_.close()) return false;
-  // The rename must reach the disk too, so the folder is synchronised, unless it has no read
-  // permission. The folder is opened first, because no step may fail once the old file is gone.
-  const std::string path = folder_of(target_);
-  const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
-  if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
+  if (!detail::system::rename_file(beside_, target_)) return false;
   beside_.clear();
-  return !folder.is_open() || folder.sync();
+  return true;
 }
 
 void written_file::drop() {
   const int failure = errno;
   file_.close();
-  if (!beside_.empty()) ::unlink(beside_.c_str());
+  if (!beside_.empty()) detail::system::remove_file(beside_);
   beside_.clear();
   errno = failure;
 }
 
 bool written_file::follow_link() {
-  char leads_to[4096];
+  using detail::system::file_kind, detail::system::status_of;
   if (target_.find('\0') != target_.npos) return false;
-  const ::ssize_t n = ::readlink(target_.c_str(), leads_to, sizeof leads_to);
-  if (n <= 0 || n == sizeof leads_to) return false;
-  struct stat found {};
-  std::string next(leads_to, static_cast<std::size_t>(n));
-  if (next[0] != '/') next = folder_of(target_) + next;
+  std::string next = detail::system::link_text(target_);
+  if (next.empty()) return false;
+  if (!detail::system::is_absolute(next)) next = folder_of(target_) + next;
   // The text of a link in /proc to a pipe or to a deleted file is not a path, so the link itself is
   // opened.
-  const bool is_there = ::stat(target_.c_str(), &found) == 0;
-  if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
+  const file_kind kind = status_of(target_).kind;
+  if (kind != file_kind::missing &&
+      (kind != file_kind::regular || status_of(next).kind == file_kind::missing))
+    return false;
   target_ = std::move(next);
   return true;
 }
@@ -194,7 +200,7 @@ std::string written_file::name_beside() const {
   static unsigned long long count = 0;
   const unsigned long long number =
       detail::first_number_of_writer() + __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-  const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-" << number
+  const std::string own = text() << "." << detail::system::process_id() << "-" << number
                                  << ".writing";
   const std::string folder = folder_of(target_);
   std::string name = target_.substr(folder.size());
@@ -212,21 +218,10 @@ void written_file::remove_left() const {
   static std::size_t last = 0;
   const std::string folder = folder_of(target_);
   const std::size_t hash = std::hash<std::string_view>{}(folder);
-  struct stat own {};
-  if (__atomic_exchange_n(&last, hash, __ATOMIC_RELAXED) != hash &&
-      ::fstat(file_.number(), &own) == 0)
-    detail::remove_left_files(folder, own.st_mtime);
-}
-
-void written_file::take_over(const struct stat& old, ::mode_t mode) const {
-  struct stat own {};
-  if (::fstat(file_.number(), &own) != 0) return;
-  const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
-  if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
-      ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
-    mode &= 0777;  // drops the set-id bits: the owner may differ
-  if ((own.st_mode & 07777) != mode || other)
-    if (::fchmod(file_.number(), mode) != 0) return;
+  if (__atomic_exchange_n(&last, hash, __ATOMIC_RELAXED) == hash) return;
+  const detail::system::file_status own = detail::system::status_of(file_.number());
+  if (own.kind != detail::system::file_kind::missing)
+    detail::remove_left_files(folder, own.modified);
 }
 
 void write_file(const std::string& path, const std::string& bytes) {
@@ -236,21 +231,22 @@ void write_file(const std::string& path, const std::string& bytes) {
 }
 
 void remove_file(const std::string& path) {
-  if (std::remove(path.c_str()) != 0)
+  const bool is_folder =
+      detail::system::status_of_entry(path).kind == detail::system::file_kind::folder;
+  if (!(is_folder ? detail::system::remove_folder(path) : detail::system::remove_file(path)))
     LAMINA_THROW error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
 }
 
 void make_directories(const std::string& path) {
+  using detail::system::file_kind;
   int failure = 0;
   for (std::size_t end = 1; end <= path.size(); ++end) {
-    if (end < path.size() && path[end] != '/') continue;
-    if (::mkdir(path.substr(0, end).c_str(), 0777) != 0) failure = errno;
+    if (end < path.size() && !detail::system::is_separator(path[end])) continue;
+    if (!detail::system::make_folder(path.substr(0, end))) failure = errno;
   }
-  struct stat found {};
-  if (::stat(path.c_str(), &found) == 0) {
-    if (S_ISDIR(found.st_mode)) return;
-    failure = ENOTDIR;
-  }
+  const file_kind kind = detail::system::status_of(path).kind;
+  if (kind == file_kind::folder) return;
+  if (kind != file_kind::missing) failure = ENOTDIR;
   LAMINA_THROW error(text() << "lamina: " << path
                             << ": cannot be made a directory: " << reason_of(failure));
 }

@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <sys/mman.h>
-#include <unistd.h>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -39,7 +38,7 @@ class file_mapping {
   LAMINA_API LAMINA_COLD void release(std::size_t begin, std::size_t end) const;
 
  private:
-  void* data_ = nullptr;
+  const void* data_ = nullptr;
   std::size_t size_ = 0;
 };
 
@@ -47,23 +46,20 @@ class file_mapping {
 
 file_mapping::file_mapping(int file, std::size_t size) {
   if (size == 0) return;
-  void* const found = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (found == MAP_FAILED) return;
-  data_ = found;
-  size_ = size;
-  ::madvise(data_, size_, MADV_SEQUENTIAL);
+  data_ = detail::system::map_file(file, size);
+  if (data_ != nullptr) size_ = size;
 }
 
 file_mapping::~file_mapping() {
-  if (data_ != nullptr) ::munmap(data_, size_);
+  if (data_ != nullptr) detail::system::unmap_file(data_, size_);
 }
 
 void file_mapping::release(std::size_t begin, std::size_t end) const {
-  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = detail::system::page_size();
   begin = begin / page * page;
   end = end / page * page;  // the last page may contain the beginning of the next value
   if (data_ != nullptr && begin < end && end <= size_)
-    ::madvise(static_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
+    detail::system::forget_file_pages(data() + begin, end - begin);
 }
 
 #endif  // LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/files/open_file.hpp - an open file, and the names in a directory, on POSIX.
+// lamina/core/files/open_file.hpp - an open file, and the names in a directory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,40 +10,26 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/types.h>
-#include <unistd.h>
+#include <vector>
 
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the text of an errno value.
 LAMINA_API_COLD std::string reason_of(int failure);
 
-namespace detail {
-
-/// Repeats a system call while signals interrupt it.
-template <class Call>
-LAMINA_COLD auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-}  // namespace detail
-
 /// An open file. If a signal interrupts a function, the function continues; it repeats partial
 /// reads and writes until all bytes are read or written.
 class open_file {
  public:
   open_file() = default;
-  /// When opening fails, is_open() is false and errno is set.
-  LAMINA_API LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY,
-                                            ::mode_t mode = 0);
+  /// When opening fails, is_open() is false and errno is set. `mode` has the permission bits of a
+  /// new file, where the system has such.
+  LAMINA_API LAMINA_COLD explicit open_file(const std::string& path, file_use use = file_use::read,
+                                            unsigned mode = 0666);
   open_file(open_file&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   open_file& operator=(open_file&& other) noexcept {
     std::swap(number_, other.number_);
@@ -77,31 +63,22 @@ class open_file {
 /// exist, there are no calls. Throws lamina::error with its name if it cannot be read.
 template <class Visit>
 LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
-  DIR* open = ::opendir(directory.c_str());
-  if (open == nullptr) {
+  std::vector<std::string> names;
+  if (!detail::system::names_in(directory, names)) {
     if (errno == ENOENT || errno == ENOTDIR) return;
     LAMINA_THROW error(text() << "lamina: " << directory
                               << ": cannot be read: " << reason_of(errno));
   }
-  struct closing {
-    DIR* open;
-    ~closing() { ::closedir(open); }
-  } const closes{open};  // closes the directory even if visit throws
-  for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
-    visit(std::string_view(entry->d_name));
-  if (errno != 0)
-    LAMINA_THROW error(text() << "lamina: " << directory
-                              << ": cannot be read: " << reason_of(errno));
+  for (const std::string& name : names) visit(std::string_view(name));
 }
 
 #if LAMINA_DEFINES
 
 std::string reason_of(int failure) { return std::generic_category().message(failure); }
 
-open_file::open_file(const std::string& path, int flags, ::mode_t mode) {
+open_file::open_file(const std::string& path, file_use use, unsigned mode) {
   errno = EINVAL;  // at a zero byte the system would end the path and open another file
-  if (path.find('\0') == path.npos)
-    number_ = detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
+  if (path.find('\0') == path.npos) number_ = detail::system::open_path(path, use, mode);
 }
 
 open_file::~open_file() { close(); }
@@ -109,9 +86,8 @@ open_file::~open_file() { close(); }
 long long open_file::read(void* to, std::size_t n) const {
   std::size_t had = 0;
   while (had < n) {
-    const ::ssize_t got = detail::uninterrupted([&] {
-      return ::read(number_, static_cast<char*>(to) + had, n - had < most ? n - had : most);
-    });
+    const long long got = detail::system::read_some(number_, static_cast<char*>(to) + had,
+                                                    n - had < most ? n - had : most);
     if (got < 0) return -1;
     if (got == 0) break;
     had += static_cast<std::size_t>(got);
@@ -132,10 +108,8 @@ bool open_file::read_all(std::string& to) const {
 bool open_file::write(const void* from, std::size_t n) const {
   std::size_t had = 0;
   while (had < n) {
-    const ::ssize_t got = detail::uninterrupted([&] {
-      return ::write(number_, static_cast<const char*>(from) + had,
-                     n - had < most ? n - had : most);
-    });
+    const long long got = detail::system::write_some(number_, static_cast<const char*>(from) + had,
+                                                     n - had < most ? n - had : most);
     if (got == 0) errno = ENOSPC;
     if (got <= 0) return false;
     had += static_cast<std::size_t>(got);
@@ -143,14 +117,11 @@ bool open_file::write(const void* from, std::size_t n) const {
   return true;
 }
 
-bool open_file::sync() const {
-  return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
-         errno == ENOTSUP || errno == ENOSYS;
-}
+bool open_file::sync() const { return detail::system::sync_file(number_); }
 
 bool open_file::close() {
   const int number = std::exchange(number_, -1);
-  return number < 0 || ::close(number) == 0 || errno == EINTR;
+  return number < 0 || detail::system::close_file(number);
 }
 
 #endif  // LAMINA_DEFINES

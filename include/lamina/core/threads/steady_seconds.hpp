@@ -5,15 +5,11 @@
 
 #include <lamina/core/config.hpp>
 
-#include <time.h>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Returns the seconds since some time in the past, from POSIX's monotonic clock.
-inline double steady_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+/// Returns the seconds since some time in the past, from a monotonic clock.
+inline double steady_seconds() { return detail::system::steady_seconds(); }
 
 }}  // namespace lamina

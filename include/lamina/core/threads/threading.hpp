@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/threads/threading.hpp - threads, locks and condition variables of POSIX. This header
-// replaces <thread>, <mutex> and <condition_variable>, with which the include of lamina.hpp would
-// take 1.2 times as long (docs/compile_time.md, "Headers of others").
+// lamina/core/threads/threading.hpp - threads, locks and condition variables. This header replaces
+// <thread>, <mutex> and <condition_variable>, with which the include of lamina.hpp would take 1.2
+// times as long (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,12 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
-
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
+#include <lamina/core/system/threads.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace threading {
 
@@ -23,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace threading {
 /// it.
 inline void wait_step(int i) {
   if (i % 64 == 63) {
-    sched_yield();
+    lamina::detail::system::yield();
     return;
   }
 #if defined(__x86_64__) || defined(__i386__)
@@ -39,12 +37,12 @@ class mutex {
   mutex() = default;
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
-  ~mutex() { pthread_mutex_destroy(&handle_); }
+  ~mutex() { handle_.destroy(); }
 
  private:
   friend class guard;
   friend class condition;
-  pthread_mutex_t handle_ = PTHREAD_MUTEX_INITIALIZER;
+  lamina::detail::system::lock_handle handle_;
 };
 
 /// Locks a mutex until the end of the scope, or until unlock().
@@ -58,12 +56,12 @@ class guard {
   }
 
   void lock() {
-    pthread_mutex_lock(&mutex_.handle_);
+    mutex_.handle_.lock();
     held_ = true;
   }
   void unlock() {
     held_ = false;
-    pthread_mutex_unlock(&mutex_.handle_);
+    mutex_.handle_.unlock();
   }
 
  private:
@@ -78,24 +76,19 @@ class condition {
   condition() = default;
   condition(const condition&) = delete;
   condition& operator=(const condition&) = delete;
-  ~condition() {
-#if !defined(__linux__)
-    pthread_cond_destroy(&handle_);  // on Linux it frees nothing, and in a forked child it would
-                                     // wait for threads that do not exist there
-#endif
-  }
+  ~condition() { handle_.destroy(); }
 
   /// Waits until `met()` is true. The guard's mutex is unlocked while the thread waits, and locked
   /// when met() is called and when wait() returns.
   template <class Met>
   void wait(guard& g, Met met) {
-    while (!met()) pthread_cond_wait(&handle_, &g.mutex_.handle_);
+    while (!met()) handle_.wait(g.mutex_.handle_);
   }
-  void notify_one() { pthread_cond_signal(&handle_); }
-  void notify_all() { pthread_cond_broadcast(&handle_); }
+  void notify_one() { handle_.notify_one(); }
+  void notify_all() { handle_.notify_all(); }
 
  private:
-  pthread_cond_t handle_ = PTHREAD_COND_INITIALIZER;
+  lamina::detail::system::condition_handle handle_;
 };
 
 /// A thread that calls a function once. An exception that leaves the function ends the program. The
@@ -108,10 +101,12 @@ class thread {
   template <class F>
   explicit thread(F f) {
     F* const task = new F{std::move(f)};
-    if (const int failure = start(&call<F>, task)) {
+    if (const int failure = handle_.template start<&call<F>>(task)) {
       delete task;
       refuse(failure);
     }
+    runs_ = true;
+    process_ = lamina::detail::system::process_id();
   }
   thread(thread&& other) noexcept
       : handle_(other.handle_),
@@ -127,32 +122,24 @@ class thread {
   /// Waits for the end of the thread. In a forked child, where the thread does not exist, it
   /// returns at once.
   void join() {
-    if (std::exchange(runs_, false) && process_ == ::getpid()) pthread_join(handle_, nullptr);
+    if (std::exchange(runs_, false) && process_ == lamina::detail::system::process_id())
+      handle_.join();
   }
 
  private:
   template <class F>
-  static void* call(void* task) noexcept {
+  static void call(void* task) noexcept {
     (*static_cast<F*>(task))();
     delete static_cast<F*>(task);
-    return nullptr;
   }
-  LAMINA_API LAMINA_COLD int start(void* (*run)(void*), void* task);
   [[noreturn]] LAMINA_API LAMINA_COLD static void refuse(int failure);
 
-  pthread_t handle_{};
-  ::pid_t process_ = 0;  // the process that started it
+  lamina::detail::system::thread_handle handle_{};
+  long process_ = 0;  // the process that started it
   bool runs_ = false;
 };
 
 #if LAMINA_DEFINES
-
-int thread::start(void* (*run)(void*), void* task) {
-  const int failure = pthread_create(&handle_, nullptr, run, task);
-  runs_ = failure == 0;
-  process_ = ::getpid();
-  return failure;
-}
 
 void thread::refuse(int failure) {
   LAMINA_THROW error(text() << "lamina: a thread cannot be started: "

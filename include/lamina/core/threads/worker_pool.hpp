@@ -13,10 +13,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <unistd.h>
-
 #include <lamina/core/arrays/owned_array.hpp>
 #include <lamina/core/messages/error.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/core/threads/threading.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -54,7 +53,7 @@ class worker_pool {
   LAMINA_API LAMINA_COLD void start_again();
   LAMINA_API LAMINA_COLD void end();
   LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
-    if (process_ != ::getpid()) start_again();
+    if (process_ != detail::system::process_id()) start_again();
     {
       const threading::guard lock(mutex_);
       task_ = task;
@@ -104,7 +103,7 @@ class worker_pool {
   owned_array<threading::thread> threads_;
   int started_ = 0;
   const int workers_, patience_;
-  ::pid_t process_ = 0;  // the process that started the threads; 0: not all are started
+  long process_ = 0;  // the process that started the threads; 0: not all are started
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
   std::uint64_t round_ = 0;  // round_ and running_ are also read without the mutex
@@ -118,7 +117,7 @@ class worker_pool {
 worker_pool::worker_pool(int tasks)
     : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
       workers_(tasks > 1 ? tasks - 1 : 0),
-      patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+      patience_(tasks > 1 && tasks <= detail::system::processors() ? 4000 : 0) {
   if (tasks < 1)
     LAMINA_THROW error("lamina: worker_pool: expected at least 1 task, found " +
                        std::to_string(tasks));
@@ -136,7 +135,7 @@ void worker_pool::start() {
     started_ = 0;
     LAMINA_RETHROW;
   }
-  process_ = ::getpid();
+  process_ = detail::system::process_id();
 }
 
 void worker_pool::start_again() {
@@ -151,7 +150,7 @@ void worker_pool::start_again() {
 }
 
 void worker_pool::end() {
-  if (process_ != 0 && process_ != ::getpid()) return;
+  if (process_ != 0 && process_ != detail::system::process_id()) return;
   {
     const threading::guard lock(mutex_);
     ending_ = true;

@@ -11,18 +11,10 @@
 #include <string>
 #include <utility>
 
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define LAMINA_HAS_MMAP 1
-#else
-#define LAMINA_HAS_MMAP 0
-#endif
-
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
@@ -33,21 +25,12 @@ class row_mapping {
   /// `what` is the name of the table in errors. Throws lamina::error if the system has no address
   /// space left.
   LAMINA_COLD row_mapping(std::size_t bytes, const std::string& what) : size_(bytes) {
-#if LAMINA_HAS_MMAP
-    void* const found = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (found == MAP_FAILED)
+    data_ = static_cast<std::byte*>(lamina::detail::system::map_zeros(bytes, page(), false));
+    if (data_ == nullptr)
       throw error(text() << "lamina: distributed: table " << what << ": expected addresses for "
                          << bytes << " bytes, found none: " << reason_of(errno));
-    data_ = static_cast<std::byte*>(found);
-#if defined(MADV_NOHUGEPAGE)
     // With huge pages, one fetched row would occupy memory for many rows of other processes.
-    (void)::madvise(data_, bytes, MADV_NOHUGEPAGE);
-#endif
-#else
-    throw error(text() << "lamina: distributed: table " << what
-                       << ": expected a system with mmap, found another one; leave is_distributed "
-                          "out");
-#endif
+    lamina::detail::system::use_small_pages(data_, bytes);
   }
   row_mapping(row_mapping&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -59,55 +42,30 @@ class row_mapping {
   row_mapping(const row_mapping&) = delete;
   row_mapping& operator=(const row_mapping&) = delete;
   ~row_mapping() {
-#if LAMINA_HAS_MMAP
-    if (data_ != nullptr) ::munmap(data_, size_);
-#endif
+    if (data_ != nullptr) lamina::detail::system::unmap_zeros(data_, size_);
   }
 
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   static std::size_t page() {
-#if LAMINA_HAS_MMAP
-    static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    static const std::size_t size = lamina::detail::system::page_size();
     return size;
-#else
-    return 4096;
-#endif
   }
 
   /// Announces that all bytes of [first, end) will be used, so that huge pages waste no memory.
-  LAMINA_COLD void fill([[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t end) {
-#if defined(MADV_HUGEPAGE)
+  LAMINA_COLD void fill(std::size_t first, std::size_t end) {
     const auto [a, b] = pages_within(first, end);
-    if (b > a) (void)::madvise(data_ + a, b - a, MADV_HUGEPAGE);
-#endif
+    if (b > a) lamina::detail::system::use_huge_pages(data_ + a, b - a);
   }
   /// Returns the whole pages within bytes [first, end) to the system; they read as zero afterwards.
   void release(std::size_t first, std::size_t end) {
-#if LAMINA_HAS_MMAP
     const auto [a, b] = pages_within(first, end);
-    if (b <= a) return;
-#if defined(__linux__)
-    if (::madvise(data_ + a, b - a, MADV_DONTNEED) == 0) return;
-#else
-    if (::mmap(data_ + a, b - a, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) != MAP_FAILED)
-      return;
-#endif
+    if (b <= a || lamina::detail::system::zero_pages(data_ + a, b - a)) return;
     throw error(text() << "lamina: distributed: expected to give back " << b - a
                        << " bytes of a table, found: " << reason_of(errno));
-#else
-    (void)first, (void)end;
-#endif
   }
 
  private:
-#if LAMINA_HAS_MMAP
-#if defined(MAP_NORESERVE)
-  static constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-#else
-  static constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-#endif
-#endif
   static std::pair<std::size_t, std::size_t> pages_within(std::size_t first, std::size_t end) {
     return {(first + page() - 1) / page() * page(), end / page() * page()};
   }
@@ -119,13 +77,11 @@ class row_mapping {
 /// Returns the memory of the whole pages within [first, end) to the system; their contents are
 /// lost. The pages can still be read and written afterwards. Does nothing on systems without such a
 /// call.
-inline void release_pages([[maybe_unused]] float* first, [[maybe_unused]] float* end) noexcept {
-#if defined(__linux__)
+inline void release_pages(float* first, float* end) noexcept {
   const std::uintptr_t page = row_mapping::page();
   const std::uintptr_t a = (reinterpret_cast<std::uintptr_t>(first) + page - 1) / page * page,
                        b = reinterpret_cast<std::uintptr_t>(end) / page * page;
-  if (b > a) (void)::madvise(reinterpret_cast<void*>(a), b - a, MADV_DONTNEED);
-#endif
+  if (b > a) lamina::detail::system::discard_pages(reinterpret_cast<void*>(a), b - a);
 }
 
 }}}  // namespace lamina::distributed

@@ -11,9 +11,7 @@
 #include <new>
 #include <utility>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
@@ -47,10 +45,7 @@ class aligned_buffer {
     const std::size_t bytes = floats * sizeof(float);
     data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
     size_ = floats;
-#if defined(MADV_HUGEPAGE)
-    // The call is only a hint to the operating system, so its failure does not matter.
-    if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
-#endif
+    if (bytes >= large_bytes) lamina::detail::system::use_huge_pages(data_, bytes);
     std::memset(data_, 0, bytes);
   }
   /// Like resize(), for an array of which the caller may write only a part. On Linux, a page of a
@@ -73,7 +68,6 @@ class aligned_buffer {
     return std::align_val_t{floats * sizeof(float) >= large_bytes ? page_bytes : 64};
   }
 
-#if defined(__linux__)
   static std::size_t bytes_of_pages(std::size_t floats) {
     return (floats * sizeof(float) + page_bytes - 1) / page_bytes * page_bytes;
   }
@@ -81,9 +75,6 @@ class aligned_buffer {
   /// address space.
   LAMINA_API LAMINA_COLD bool map(std::size_t floats);
   LAMINA_API LAMINA_COLD void unmap() noexcept;
-#else
-  void unmap() noexcept {}
-#endif
   void release() noexcept {
     if (is_mapped_)
       unmap();
@@ -101,47 +92,32 @@ class aligned_buffer {
 #if LAMINA_DEFINES
 
 void aligned_buffer::resize_unwritten(std::size_t floats) {
-#if defined(__linux__)
   if (floats * sizeof(float) >= large_bytes && floats != size_) {
     release();
     if (map(floats)) return;
   }
-#endif
   resize(floats);
 }
 
 void aligned_buffer::use_small_pages() noexcept {
-#if defined(MADV_NOHUGEPAGE)
   if (size_ * sizeof(float) >= large_bytes)
-    (void)::madvise(data_, size_ * sizeof(float), MADV_NOHUGEPAGE);
-#endif
+    lamina::detail::system::use_small_pages(data_, size_ * sizeof(float));
 }
-
-#if defined(__linux__)
 
 bool aligned_buffer::map(std::size_t floats) {
   const std::size_t bytes = bytes_of_pages(floats);
-  void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (found == MAP_FAILED) return false;
-  // Unmaps the parts before the first huge page and after the last huge page.
-  std::byte* const begin = static_cast<std::byte*>(found);
-  const std::size_t before =
-      (page_bytes - reinterpret_cast<std::uintptr_t>(found) % page_bytes) % page_bytes;
-  if (before > 0) (void)::munmap(begin, before);
-  if (before < page_bytes) (void)::munmap(begin + before + bytes, page_bytes - before);
-  data_ = reinterpret_cast<float*>(begin + before);
+  void* const found = lamina::detail::system::map_zeros(bytes, page_bytes, true);
+  if (found == nullptr) return false;
+  data_ = static_cast<float*>(found);
   size_ = floats;
   is_mapped_ = true;
-#if defined(MADV_HUGEPAGE)
-  (void)::madvise(data_, bytes, MADV_HUGEPAGE);
-#endif
+  lamina::detail::system::use_huge_pages(data_, bytes);
   return true;
 }
 
-void aligned_buffer::unmap() noexcept { (void)::munmap(data_, bytes_of_pages(size_)); }
-
-#endif
+void aligned_buffer::unmap() noexcept {
+  lamina::detail::system::unmap_zeros(data_, bytes_of_pages(size_));
+}
 
 #endif  // LAMINA_DEFINES
 

@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/io/arrays/lod_tensor_stream.hpp>
 #include <lamina/tensor/scope.hpp>
 
@@ -76,7 +75,7 @@ inline std::vector<found_value> values_in(const std::string& directory,
                                           const std::string& filename) {
   const auto open = [&](const std::string& file, const std::string& what) {
     const std::string path = variable_path(directory, file);
-    if (::access(path.c_str(), F_OK) != 0)
+    if (system::status_of(path).kind == system::file_kind::missing)
       throw format_error(path, 0, "expected " + what + ", found no file");
     return path;
   };

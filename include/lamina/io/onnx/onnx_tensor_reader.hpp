@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +20,7 @@
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/numbers/bfloat16.hpp>
 #include <lamina/core/numbers/small_floats.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/onnx/onnx_model_message.hpp>
 #include <lamina/tensor/tensor.hpp>
@@ -290,11 +289,7 @@ class onnx_tensor_reader {
     if (inner.compare(0, prefix.size(), prefix) != 0) refuse();
     return path;
   }
-  static std::string resolved(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> found(::realpath(path.c_str(), nullptr),
-                                                       std::free);
-    return found == nullptr ? std::string() : std::string(found.get());
-  }
+  static std::string resolved(const std::string& path) { return system::resolved_path(path); }
 
   std::string file_;
 };

@@ -15,13 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include <glob.h>
-#include <sys/stat.h>
-
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/io/archive/recordio.hpp>
 #include <lamina/model/feeding/sample_record.hpp>
 #include <lamina/reader/begin_pass.hpp>
@@ -99,25 +97,15 @@ std::string numbered_path::of(std::size_t number) const {
 }
 
 void require_no_file(const std::string& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) == 0)
+  if (system::status_of(path).kind != system::file_kind::missing)
     throw error(text("lamina: split_files: expected no file beyond the last one written, found '")
                 << path << "', of an earlier and longer reader: remove it");
 }
 
 std::vector<std::string> files_of(const std::string& pattern) {
-  struct matches {
-    ::glob_t all{};
-    ~matches() { ::globfree(&all); }
-  } found;
-  const int failure = pattern.find('\0') == pattern.npos
-                          ? ::glob(pattern.c_str(), 0, nullptr, &found.all)
-                          : GLOB_NOMATCH;
-  if (failure != 0 && failure != GLOB_NOMATCH)
-    throw error(text("lamina: cluster_files_reader: ") << pattern << ": cannot be read");
   std::vector<std::string> paths;
-  for (std::size_t i = 0; failure == 0 && i < found.all.gl_pathc; ++i)
-    paths.emplace_back(found.all.gl_pathv[i]);
+  if (pattern.find('\0') == pattern.npos && !system::matching_paths(pattern, paths))
+    throw error(text("lamina: cluster_files_reader: ") << pattern << ": cannot be read");
   std::sort(paths.begin(), paths.end());  // by bytes: one order in every locale
   return paths;
 }

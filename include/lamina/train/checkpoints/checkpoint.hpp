@@ -19,6 +19,7 @@
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/model/parameters/stored_arrays.hpp>
 #include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/optimizer/train_options.hpp>
@@ -89,7 +90,7 @@ LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string&
       for (std::size_t k = serials.size(); k-- > i + 1;) {
         if (all != nullptr && all->rank() != 0) break;
         const std::string damaged = checkpoint_path(directory, serials[k]);
-        const bool renamed = std::rename(damaged.c_str(), (damaged + ".damaged").c_str()) == 0;
+        const bool renamed = detail::system::rename_file(damaged, damaged + ".damaged");
         std::fprintf(stderr, "lamina: %s is damaged%s: training goes on from %s\n", damaged.c_str(),
                      renamed ? " and now called .damaged" : "", path.c_str());
       }

@@ -7,11 +7,8 @@
 #include <cstdio>
 #include <string>
 
-#if __has_include(<unistd.h>)
-#include <unistd.h>
-#endif
-
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/core/threads/steady_seconds.hpp>
 #include <lamina/optimizer/event.hpp>
 
@@ -25,7 +22,7 @@ class progress_bar {
   /// `passes` is the number of passes of the run, from which the remaining time is estimated (0:
   /// not known); `to` is the output.
   explicit progress_bar(int passes = 0, std::FILE* to = stdout)
-      : passes_(passes), to_(to), redraws_(is_terminal(to)) {}
+      : passes_(passes), to_(to), redraws_(detail::system::is_terminal(to)) {}
   /// As above, but `redraws` decides whether the line is redrawn, whatever the output is.
   progress_bar(int passes, std::FILE* to, bool redraws)
       : passes_(passes), to_(to), redraws_(redraws) {}
@@ -33,14 +30,6 @@ class progress_bar {
   LAMINA_API LAMINA_COLD void operator()(const event& e);
 
  private:
-  static bool is_terminal(std::FILE* to) {
-#if __has_include(<unistd.h>)
-    return isatty(fileno(to)) != 0;
-#else
-    (void)to;
-    return false;
-#endif
-  }
   LAMINA_API LAMINA_COLD void print(const char* format, const event& e) const;
   /// Returns the number of the last pass, counted from 1. In a resumed run, `passes_` includes the
   /// earlier passes. A call of `train` that continues from earlier calls runs `passes_` more.

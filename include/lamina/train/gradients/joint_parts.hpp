@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
+#include <lamina/core/system/system.hpp>
 #include <lamina/core/threads/threading.hpp>
 #include <lamina/engine/cpu/schedule/joint_sums.hpp>
 #include <lamina/train/world.hpp>
@@ -122,7 +121,7 @@ joint_parts::joint_parts(int threads, world* all, std::vector<std::size_t> count
       counts_(std::move(counts)),
       met_(threads_),
       parts_(threads_),
-      patience_(threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+      patience_(threads <= detail::system::processors() ? 4000 : 0) {
   for (const std::size_t n : counts_) most_ = (std::max)(most_, n);
   slots_.resize(threads_ * most_);
   total_.resize(most_);
