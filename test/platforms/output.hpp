@@ -41,6 +41,10 @@ inline void start_count() {
   timer()[0] = 5;
 }
 inline std::uint32_t count() { return 0xffffff - timer()[2]; }
+/// An instruction takes 16 ns.
+inline float instructions_of(std::uint32_t ticks) {
+  return static_cast<float>(ticks) * (1000.F / LAMINA_MEGAHERTZ / 16);
+}
 
 #else
 
@@ -48,21 +52,27 @@ inline void text(const char* line) { std::fputs(line, stdout); }
 inline int end() { return 0; }
 inline void start_count() {}
 inline std::uint32_t count() { return 0; }
+inline float instructions_of(std::uint32_t) { return 0; }
 
 #endif
 
-/// Prints "NAME NUMBER".
-inline void number(const char* name, long value) {
+/// Prints "NAME NUMBER" with six digits after the point, without arithmetic in double, for which
+/// small processors need functions of several kilobytes.
+inline void number(const char* name, float value) {
   char line[64], digits[24];
   char* to = line;
   for (; *name != '\0'; ++name) *to++ = *name;
   *to++ = ' ';
   if (value < 0) *to++ = '-';
-  unsigned long rest =
-      value < 0 ? 0UL - static_cast<unsigned long>(value) : static_cast<unsigned long>(value);
+  const float size = value < 0 ? -value : value;
+  const auto whole = static_cast<std::uint32_t>(size);
+  const auto part = static_cast<std::uint32_t>((size - static_cast<float>(whole)) * 1e6F + 0.5F);
+  std::uint64_t rest = std::uint64_t{whole} * 1000000 + part;
   int n = 0;
-  do digits[n++] = static_cast<char>('0' + rest % 10);
-  while ((rest /= 10) > 0);
+  for (; rest > 0 || n < 8; rest /= 10) {
+    digits[n++] = static_cast<char>('0' + rest % 10);
+    if (n == 6) digits[n++] = '.';
+  }
   while (n > 0) *to++ = digits[--n];
   *to++ = '\n';
   *to = '\0';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the outputs of static evaluators, as millionths; test/platforms/run.py compares them
+// Prints the outputs of static evaluators; test/platforms/run.py compares them
 // between processors. The program uses no heap, no files and no printf, so that it also runs on
 // processors without an operating system. LAMINA_NET selects one network: 8, 16, 32 or 64 for an
 // LSTM of so many units, 0 for LeNet. Weights come from a generator.
@@ -80,10 +80,10 @@ int main() {
     const std::uint32_t before = output::count();
     state.forward();
     const std::uint32_t after = output::count();
-    for (const float y : state.activation<"y">())
-      output::number("y", static_cast<long>(y * 1e6F + (y < 0 ? -0.5F : 0.5F)));
-    if (i == steps - 1) output::number("instructions", static_cast<long>(after - before));
+    for (const float y : state.activation<"y">()) output::number("y", y);
+    if (i == steps - 1 && after != before)
+      output::number("measured instructions per step", output::instructions_of(after - before));
   }
-  output::number("bytes", static_cast<long>(sizeof state));
+  output::number("measured bytes of memory", static_cast<float>(sizeof state));
   return output::end();
 }

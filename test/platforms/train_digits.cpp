@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains on the digits that are compiled into the program, and prints the costs of the first
-// mini-batches and of the test as millionths; test/platforms/processors.py compares them between
-// processors.
+// mini-batches, which test/platforms/run.py compares between processors.
 #include <cstdint>
+
+#include "output.hpp"
 
 #include <lamina/dataset/digits.hpp>
 #include <lamina/layers/data.hpp>
@@ -17,8 +18,6 @@
 #include <lamina/reader/shuffle.hpp>
 #include <lamina/train/train.hpp>
 
-#include "output.hpp"
-
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
 
@@ -32,17 +31,16 @@ constexpr auto digits = lamina::program([](lamina::block& main) {
 });
 
 int main() {
-  const auto millionths = [](double x) { return static_cast<long>(x * 1e6 + 0.5); };
   lamina::model model{digits};
   lamina::optimizer::adam adam{.learning_rate = 3e-3f};
   int printed = 0;
   adam.train(model, lamina::dataset::digits::train() | reader::shuffle(2000) | reader::batch(16),
              {.passes = 10, .on_event = [&](const lamina::event& event) {
-                if (event.is_end_iteration() && printed++ < 20)
-                  output::number("cost", millionths(event.cost));
+                if (event.is_end_iteration() && printed++ < 20) output::number("cost", event.cost);
               }});
   lamina::evaluator e{model};
   const auto result = e.test(lamina::dataset::digits::test() | reader::batch(64));
-  output::number("accuracy", millionths(result.metric("accuracy")));
+  // Rounding, which differs between processors, changes the class of some samples.
+  output::number("accurate", result.metric("accuracy") > 0.96 ? 1 : 0);
   return output::end();
 }

@@ -23,7 +23,9 @@ PREFIXES = {stage: "" if stage == "basic" else stage + "." for stage in stages.F
 OTHERS = {
     "basic": ("example.", "structure.", "docs.", "headers.", "consumer.", "interop.", "locale.",
               "compile_fail.", "compile_time.", "self_contained.", "contributing.", "interpreter.",
-              "distributed.", "launch.", "train.curves_page", "engine.cuda.one_file.", "planted."),
+              "distributed.", "launch.", "train.curves_page", "engine.cuda.one_file.", "planted.",
+              *(f"platforms.{name}" for name in ("wasm", "browser", "embedded", "arm",
+                                                 "riscv", "processors"))),
     "sanitize": ("fuzz.", "locale.", "interop."),
     "clang": ("example.", "compile_fail.", "compile_time.", "self_contained.", "structure.",
               "engine.cuda.one_file.", "locale."),

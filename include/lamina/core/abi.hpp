@@ -45,8 +45,8 @@
 /// elsewhere. Tests define it for other processors too.
 #if !defined(LAMINA_PLAIN_VECTORS) && !defined(__CUDACC__) && !defined(__CUDA__) && \
     !defined(__SSE2__) && !defined(__ARM_NEON) && !defined(_M_X64) && !defined(_M_ARM64)
-#if defined(__wasm_simd128__) || defined(__riscv_vector) || defined(__VX__) || \
-    defined(__VSX__) || (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
+#if defined(__wasm_simd128__) || defined(__riscv_vector) || defined(__VX__) || defined(__VSX__) || \
+    (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
 #define LAMINA_PLAIN_VECTORS 16
 #else
 #define LAMINA_PLAIN_VECTORS 4

@@ -7,6 +7,10 @@
 
 #if defined(LAMINA_PLAIN_VECTORS)
 #include <lamina/core/simd/plain_vectors.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+namespace simd = plain_simd;
+}}  // namespace lamina
 #else
 
 #include <cstdint>

@@ -21,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 /// The part of xsimd's interface that lamina uses, for vectors of LAMINA_PLAIN_VECTORS bytes.
 /// Functions that no vector instruction computes call the C library for each lane.
-namespace simd {
+namespace plain_simd {
 
 namespace detail {
 
@@ -334,5 +334,5 @@ LAMINA_INLINE batch<T, A> haddp(const batch<T, A>* v) {
 template <class T, std::size_t N>
 using make_sized_batch_t = batch<T>;
 
-}  // namespace simd
+}  // namespace plain_simd
 }}  // namespace lamina
