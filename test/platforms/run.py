@@ -49,6 +49,8 @@ PROGRAMS = {
     # In memory: without files, threads and exceptions.
     "train": Program("test/platforms/train_digits.cpp", flags=("-DLAMINA_HAS_ZLIB=0", ),
                      most_kb=300),
+    "small_files": Program("test/platforms/small_files.cpp", flags=("-DLAMINA_HAS_ZLIB=0", ),
+                           most_kb=200),
     "plain_vectors": Program("test/platforms/plain_vectors.cpp"),
     "static_lenet": Program("test/platforms/static_outputs.cpp", flags=("-DLAMINA_NET=0", ),
                             most_kb=20),
@@ -106,7 +108,7 @@ def flash_kb(program):
 def webassembly(flags):
     return Target(f"clang++-19 --target=wasm32-wasi {flags} -O2 -fno-exceptions -fno-rtti",
                   f"node --no-warnings {TEST / 'platforms/wasi.mjs'}", ("clang++-19", "node"),
-                  (*SMALL, "train"), (), "-s", ".wasm", install="wasm", size=file_kb)
+                  (*SMALL, "small_files", "train"), (), "-s", ".wasm", install="wasm", size=file_kb)
 
 
 def linux(prefix, flags, emulator, programs, **more):
@@ -147,7 +149,7 @@ TARGETS = {
                            "0x1000000"),
     "arm": linux("aarch64", "", "qemu-aarch64", ("static_lstm_64", "static_lenet", "train"),
                  install="arm", newer_xsimd=True),
-    "riscv": linux("riscv64", "", "qemu-riscv64", (*SMALL, "train"), install="riscv"),
+    "riscv": linux("riscv64", "", "qemu-riscv64", (*SMALL, "small_files", "train"), install="riscv"),
     "riscv-v": Target(
         "clang++-19 --target=riscv64-linux-gnu -march=rv64gcv -O2",
         "qemu-riscv64 -cpu rv64,v=true,vlen=128,vext_spec=v1.0",
