@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "output.hpp"
+
 #include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
-
-#include "output.hpp"
 
 namespace layer = lamina::layer;
 
