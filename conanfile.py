@@ -99,6 +99,8 @@ class LaminaConan(ConanFile):
             self.cpp_info.system_libs.append("pthread")
         if self.settings.compiler == "gcc":  # as CMakeLists.txt does, and for its reasons
             self.cpp_info.cxxflags = ["-ftoplevel-reorder", "-fno-gnu-unique"]
+            if self.settings.os == "Windows":
+                self.cpp_info.cxxflags.append("-Wa,-mbig-obj,-muse-unaligned-vector-move")
         if self.options.with_zlib:
             self.cpp_info.defines.append("LAMINA_HAS_ZLIB")
         else:  # a system may have zlib.h all the same

@@ -53,6 +53,13 @@ lamina_source_test(interpreter.cells interpreter/cells.py ${_compile_flags})
 lamina_properties(${LAMINA_TEST_PREFIX}interpreter.cells PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
 
+# Programs and unit tests for other systems.
+lamina_source_test(platforms.windows platforms/run.py windows)
+lamina_source_test(platforms.macos platforms/run.py macos macos-x86)
+lamina_properties(${LAMINA_TEST_PREFIX}platforms.windows ${LAMINA_TEST_PREFIX}platforms.macos
+                  PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL ON)
+lamina_source_test(platforms.run_self_test platforms/run.py --self-test)
+
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
                    -- ${_compile_flags})
 
@@ -165,7 +172,6 @@ if(_here AND EXISTS "${_readme}")
 endif()
 
 # Other processors, in emulators.
-lamina_source_test(platforms.self_test platforms/run.py --self-test)
 lamina_source_test(platforms.wasm platforms/run.py -j 1 wasm wasm-scalar)
 lamina_source_test(platforms.browser platforms/browser.py)
 lamina_source_test(platforms.embedded platforms/run.py -j 1 cortex-m4 cortex-m55)

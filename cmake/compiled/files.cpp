@@ -13,6 +13,8 @@
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/nearest_word.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/memory.hpp>
+#include <lamina/core/system/memory_functions.hpp>
 #include <lamina/core/system/system.hpp>
 #include <lamina/core/system/system_functions.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>

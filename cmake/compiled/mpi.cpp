@@ -11,6 +11,8 @@
 #include <lamina/core/files/open_file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/memory.hpp>
+#include <lamina/core/system/memory_functions.hpp>
 #include <lamina/core/system/system.hpp>
 #include <lamina/core/system/system_functions.hpp>
 #include <lamina/core/threads/threading.hpp>

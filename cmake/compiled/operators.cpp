@@ -5,8 +5,8 @@
 // Declared only: other parts have the bodies.
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
-#include <lamina/core/system/system.hpp>
-#include <lamina/core/system/system_functions.hpp>
+#include <lamina/core/system/memory.hpp>
+#include <lamina/core/system/memory_functions.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/engine/cpu/conv/conv_backward.hpp>

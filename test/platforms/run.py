@@ -8,8 +8,9 @@ usage: run.py [-j JOBS] [--only PROGRAM]... TARGET...
 TARGETS is the table of systems. A program runs on both systems; each must end with the same status
 and print the same text, numbers within 1e-5. Lines that begin with "measured" are shown and not
 compared. The unit tests of a target are one program, which must pass there. The files are written
-below build/platforms. If a compiler, a runner or a library is missing, run.py calls `test/install`;
-if it is still missing, run.py says so and exits with 77.
+below build/platforms. If a compiler, a runner or a library is missing, run.py installs it with
+`test/install`, and packages of pip in a virtual environment below build/platforms. If that fails,
+run.py says so and exits with 77.
 """
 import argparse
 import concurrent.futures
@@ -62,11 +63,12 @@ STATIC = tuple(name for name in PROGRAMS if name.startswith("static"))
 SMALL = ("plain_vectors", "static_lstm_64", "static_lenet")
 UNITS = """
 core/arrays/raw_bytes core/files/binary_file core/files/file_mapping core/files/md5
-core/files/open_file core/messages/text core/numbers/math core/simd/batch_functions
-core/system/system_functions core/system/threads core/threads/threading core/threads/worker_pool
+core/files/open_file core/messages/text core/simd/batch_functions
+core/system/memory_functions core/system/system_functions core/system/threads
+core/threads/threading core/threads/worker_pool
 engine/cpu/gemm/gemm io/arrays/variable_files io/npy io/npz io/parameter_tar io/safetensors
-io/archive/recordio io/save_inference_model model/evaluator model/model model/feeding/sample_files
-reader/buffered reader/xmap train/checkpoints/checkpoint train/trainer train/sync_batch_norm
+io/archive/recordio model/evaluator model/feeding/sample_files
+train/checkpoints/checkpoint train/trainer train/sync_batch_norm
 """.split()
 
 
@@ -84,14 +86,26 @@ class Target(typing.NamedTuple):
     environment: dict = {}
     # Runs when all programs have run.
     end: str = ""
-    install: str = "test"
+    # What pip installs for it, and the word for test/install.
+    pip: str = ""
+    install: str = ""
     # The flags with which this system compiles.
     own: str = "-O1"
     # Returns the size of a program in KB.
     size: typing.Optional[typing.Callable] = None
     # (program, message): programs that must not compile.
     refused: tuple = ()
-    newer_xsimd: bool = False
+
+
+VENV = BUILD / "venv"
+# The C++ compiler that comes with Zig has headers and libraries of macOS.
+ZIG = Target(
+    f"{VENV}/bin/python -m ziglang c++ -O1 -DLAMINA_HAS_ZLIB=0", None, (),
+    ("digits", "lenet", "files"), (), environment={
+        "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "zig"), "ZIG_LOCAL_CACHE_DIR": str(BUILD / "zig")
+    }, pip="ziglang")
+# The Python package that has the headers of xsimd 14, with which files for ARM compile faster.
+PYTHRAN = "pythran"
 
 
 def file_kb(program):
@@ -134,7 +148,8 @@ def cortex_m(board, flags, megahertz, ram, ram_size):
 
 TARGETS = {
     "windows": Target(
-        "x86_64-w64-mingw32-g++-posix -O1 -mavx2 -mfma -Wa,-mbig-obj", "wine",
+        "x86_64-w64-mingw32-g++-posix -O1 -mavx2 -mfma "
+        "-Wa,-mbig-obj,-muse-unaligned-vector-move", "wine",
         ("x86_64-w64-mingw32-g++-posix", "wine"), ("digits", "lenet", "files"), tuple(UNITS),
         "-static -lz", ".exe", {
             "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all",
@@ -148,8 +163,9 @@ TARGETS = {
     "cortex-m55": cortex_m("mps3-an547", "-mcpu=cortex-m55 -mfpu=auto", 32, "0x60000000",
                            "0x1000000"),
     "arm": linux("aarch64", "", "qemu-aarch64", ("static_lstm_64", "static_lenet", "train"),
-                 install="arm", newer_xsimd=True),
-    "riscv": linux("riscv64", "", "qemu-riscv64", (*SMALL, "small_files", "train"), install="riscv"),
+                 pip=PYTHRAN),
+    "riscv": linux("riscv64", "", "qemu-riscv64", (*SMALL, "small_files", "train"),
+                   install="riscv"),
     "riscv-v": Target(
         "clang++-19 --target=riscv64-linux-gnu -march=rv64gcv -O2",
         "qemu-riscv64 -cpu rv64,v=true,vlen=128,vext_spec=v1.0",
@@ -159,6 +175,8 @@ TARGETS = {
                   ("static_lstm_64", "static_lenet", "train"), install="processors"),
     "s390x": linux("s390x", "", "qemu-s390x", SMALL, install="processors",
                    refused=(("train", "files of parameters are little-endian"), )),
+    "macos": ZIG._replace(compiler=ZIG.compiler + " -target aarch64-macos", units=tuple(UNITS)),
+    "macos-x86": ZIG._replace(compiler=ZIG.compiler + " -target x86_64-macos -mcpu=haswell"),
 }  # yapf: disable
 
 
@@ -187,16 +205,6 @@ def difference(expected, found):
     return ""
 
 
-def newer_xsimd():
-    """The folder of the headers of xsimd 14, which the Python package pythran has, or None."""
-    made = BUILD / "pip"
-    if not (made / "bin/python").is_file():
-        subprocess.run([sys.executable, "-m", "venv", made])
-        subprocess.run([made / "bin/python", "-m", "pip", "install", "--quiet", "--no-deps",
-                        "pythran==0.19.0"])
-    return next(made.glob("lib/*/site-packages/pythran/xsimd"), None)
-
-
 @functools.cache
 def header_folder(newer):
     """A folder with links to HEADERS alone, so that a compiler for another system does not find the
@@ -207,7 +215,7 @@ def header_folder(newer):
         source = next((pathlib.Path(base) / name for base in ("/usr/local/include", "/usr/include")
                        if (pathlib.Path(base) / name).is_dir()), None)
         if newer and name == "xsimd":
-            source = newer_xsimd() or source
+            source = next(VENV.glob("lib/*/site-packages/pythran/xsimd"))
         link = folder / name
         link.unlink(missing_ok=True)
         if source is None:
@@ -222,29 +230,29 @@ class Builder:
     def __init__(self, name, target):
         self.target, self.folder = target, BUILD / name
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.environment = {**os.environ, **target.environment}
 
     def compile(self, source, flags=()):
         """Returns the object of a source below the root, and the messages of the compiler if it
         fails."""
         out = self.folder / (source.replace("/", "_") + ".o")
         command = [*shlex.split(self.target.compiler), "-std=c++20", f"-I{ROOT / 'include'}",
-                   f"-I{TEST}", "-isystem", header_folder(self.target.newer_xsimd),
-                   f'-DLAMINA_TEST_DIR="{TEST}"', *flags,
-                   "-c", ROOT / source, "-o", out]
-        ran = subprocess.run(command, capture_output=True, text=True)
+                   f"-I{TEST}", "-isystem", header_folder(self.target.pip == PYTHRAN),
+                   f'-DLAMINA_TEST_DIR="{TEST}"', *flags, "-c", ROOT / source, "-o", out]
+        ran = subprocess.run(command, capture_output=True, text=True, env=self.environment)
         return out, ran.stderr if ran.returncode != 0 else ""
 
     def link(self, name, objects):
         out = self.folder / (name + self.target.suffix)
         words = shlex.split(self.target.compiler) + [*objects, "-o", out]
         ran = subprocess.run([*words, *shlex.split(self.target.libraries)], capture_output=True,
-                             text=True)
+                             text=True, env=self.environment)
         return out, ran.stderr if ran.returncode != 0 else ""
 
     def run(self, program, arguments, folder):
         ran = subprocess.run([*shlex.split(self.target.runner), program, *arguments], cwd=folder,
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
-                             env={**os.environ, **self.target.environment})
+                             env=self.environment)
         return ran.returncode, ran.stdout.decode(errors="replace"), ran.stderr.decode(
             errors="replace")
 
@@ -301,7 +309,7 @@ def run_units(builder, jobs):
     main = builder.folder / "main.cpp"
     main.write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
     sources = [f"test/{unit}_test.cpp" for unit in builder.target.units]
-    sources += [str(main.relative_to(ROOT)), "test/executor/shared_executor.cpp"]
+    sources.append(str(main.relative_to(ROOT)))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         compiled = list(pool.map(lambda s: builder.compile(s, ["-O0"]), sources))
     failures = [f"{s}: {f[:3000]}" for s, (_, f) in zip(sources, compiled) if f]
@@ -315,16 +323,30 @@ def run_units(builder, jobs):
     return "" if status == 0 else f"units: exit status {status}\n{output[-6000:]}{errors[-3000:]}"
 
 
+def install_by_pip(package):
+    """Whether a package is in the virtual environment of this test, now or before."""
+    if (VENV / package).is_file():
+        return True
+    for command in ([sys.executable, "-m", "venv", VENV],
+                    [VENV / "bin/python", "-m", "pip", "install", "--quiet", package]):
+        if subprocess.run(command).returncode != 0:
+            return False
+    (VENV / package).touch()
+    return True
+
+
 def run_target(name, jobs, only):
     """Returns the exit status for a target."""
     target = TARGETS[name]
-    def lacking():
-        return [command for command in target.needs if shutil.which(command) is None]
-    if lacking():
-        subprocess.run([TEST / "install", target.install], stdin=subprocess.DEVNULL)
-    if missing := lacking():
-        print(f"SKIPPED: {name}: expected the commands {', '.join(target.needs)}, found no "
-              f"{' and no '.join(missing)}; test/install {target.install} installs them")
+    missing = [command for command in target.needs if shutil.which(command) is None]
+    if missing and os.environ.get("LAMINA_APT") != "no":
+        subprocess.run([TEST / "install", target.install or name.split("-")[0]])
+        missing = [command for command in target.needs if shutil.which(command) is None]
+    if target.pip and not missing and not install_by_pip(target.pip):
+        missing = [target.pip + " of pip"]
+    if missing:
+        print(f"SKIPPED: {name}: expected {', '.join(target.needs + (target.pip, ))}, found no "
+              f"{' and no '.join(missing)}")
         return 77
     builder = Builder(name, target)
     own = Builder("here" + target.own.replace(" ", ""), here(target))
@@ -346,7 +368,7 @@ def run_target(name, jobs, only):
             failed.append(task)
             print(failure, flush=True)
     if target.end:
-        subprocess.run(shlex.split(target.end), env={**os.environ, **target.environment})
+        subprocess.run(shlex.split(target.end), env=builder.environment)
     return 1 if failed else 0
 
 

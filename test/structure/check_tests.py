@@ -8,8 +8,9 @@ The test of include/lamina/reader/shuffle.hpp is test/reader/shuffle_test.cpp (o
 only compiles). The headers of a group of operators are stages of the same operators, so they share
 one test: include/lamina/operators/norm/cos_sim/*.hpp have
 test/operators/norm/cos_sim_test.cpp, or a row of test/operators/norm/norm_rows.hpp that is named
-after one of their operators. The conversions of a family to ONNX, operators/norm/onnx.hpp, have the
-rows of its groups: test/interop compares each row with ONNX Runtime.
+after one of their operators. The headers in core/system, one per operating system, share the test
+of the functions that they define. The conversions of a family to ONNX, operators/norm/onnx.hpp,
+have the rows of its groups: test/interop compares each row with ONNX Runtime.
 Fails if the share of headers with a test falls below FLOOR, which may only rise. --list prints the
 headers without a test.
 """
@@ -22,6 +23,8 @@ FLOOR = 0.75  # of all headers; raise it when the share has grown
 ENDINGS = ("_test.cpp", "_static.cpp")
 
 
+# The bodies for each operating system share the test of the functions.
+INTERFACES = {"memory": "memory_functions", "threads": "threads"}
 TYPE = re.compile(r'\btype = "(\w+)"')
 ROW = re.compile(r'\(\s*(?:to,\s*)?"(\w+)",')  # a call whose first string is the row's name
 
@@ -32,6 +35,8 @@ def tests_of(header):
     names = [header.with_suffix("")]
     if header.parts[0] == "operators" and len(header.parts) > 2:
         names.append(header.parent)  # of its group
+    if header.parent == pathlib.PurePosixPath("core/system"):
+        names.append(header.parent / INTERFACES.get(header.stem.split("_")[-1], "system_functions"))
     return [str(name) for name in names]
 
 
@@ -68,14 +73,16 @@ def files_below(folder, *endings):
 def self_test():
     headers = [
         "lamina.hpp", "reader/shuffle.hpp", "operators/norm/cos_sim/cuda.cuh",
-        "operators/norm/onnx.hpp", "operators/gradient.hpp", "io/npy.hpp", "tensor/lod.hpp"
+        "operators/norm/onnx.hpp", "operators/gradient.hpp", "io/npy.hpp", "tensor/lod.hpp",
+        "core/system/windows_memory.hpp", "core/system/posix.hpp"
     ]
     tests = {
         "reader/shuffle_test.cpp", "operators/norm/cos_sim_test.cpp", "io/npy.cpp",
-        "tensor/lod_static.cpp", "norm/onnx_test.cpp"
+        "tensor/lod_static.cpp", "norm/onnx_test.cpp", "core/system/memory_functions_test.cpp"
     }
     found = without_test(headers, tests)
-    expected = ["lamina.hpp", "operators/norm/onnx.hpp", "operators/gradient.hpp", "io/npy.hpp"]
+    expected = ["lamina.hpp", "operators/norm/onnx.hpp", "operators/gradient.hpp", "io/npy.hpp",
+                "core/system/posix.hpp"]
     if found != expected:
         sys.exit(f"check_tests.py: self test: expected {expected}, found {found}")
     definitions = {"operators/norm/lrn": 'type = "lrn";', "operators/norm/norm": 'type = "norm";'}

@@ -56,6 +56,9 @@ VECTORS = "core/simd/intrinsics.hpp"
 REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "cuda")
 # A header whose bodies are in others, one per operating system: each must have all of them.
 SYSTEMS = {
+    "core/system/memory_functions.hpp":
+        ("core/system/plain_memory.hpp", "core/system/posix_memory.hpp",
+         "core/system/windows_memory.hpp"),
     "core/system/system_functions.hpp": ("core/system/posix.hpp", "core/system/windows.hpp")
 }
 USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE|EXTERN)\b")

@@ -41,7 +41,7 @@ class pass_folder {
   /// until finish().
   LAMINA_COLD void begin() const {
     make_directories(path_);
-    if (!detail::system::remove_file(done()) && errno != ENOENT)
+    if (!detail::system::remove_path(done()) && errno != ENOENT)
       throw error(text() << "lamina: " << done() << ": cannot be removed: " << reason_of(errno));
   }
   /// Marks the folder as complete, after the model and the trainer were written.
@@ -62,9 +62,9 @@ class pass_folder {
   /// the operating system does not allow it.
   LAMINA_COLD bool remove() const {
     for (const char* const name : {"/done", "/path.txt", "/trainer", "/model"})
-      if (!detail::system::remove_file(path_ + name) && errno != ENOENT && errno != ENOTDIR)
+      if (!detail::system::remove_path(path_ + name) && errno != ENOENT && errno != ENOTDIR)
         return false;
-    return detail::system::remove_folder(path_) || errno == ENOENT || errno == ENOTEMPTY ||
+    return detail::system::remove_path(path_) || errno == ENOENT || errno == ENOTEMPTY ||
            errno == EEXIST;
   }
 

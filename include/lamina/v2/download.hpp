@@ -5,22 +5,15 @@
 #include <lamina/core/config.hpp>
 
 #include <cerrno>
-#include <cstdio>
-#include <iterator>
 #include <string>
 #include <string_view>
-
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/files/md5.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
+#include <lamina/core/system/system.hpp>
 #include <lamina/v2/data_home.hpp>
-
-extern char** environ;  // NOLINT: POSIX declares it in no header
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset::common {
 
@@ -37,24 +30,19 @@ LAMINA_COLD inline void require_file_name(std::string_view part, std::string_vie
 /// Downloads a URL to a file with the command curl. Returns the exit code of curl. Throws
 /// lamina::error if curl cannot be started.
 LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path) {
-  std::string words[] = {"curl",         "--globoff", "--fail", "--location", "--silent",
-                         "--show-error", "--output",  path,     "--url",      url};
-  char* pointers[std::size(words) + 1] = {};
-  for (std::size_t i = 0; i < std::size(words); ++i) pointers[i] = words[i].data();
-  ::pid_t child = 0;
-  const int why = ::posix_spawnp(&child, "curl", nullptr, nullptr, pointers, environ);
-  if (why != 0)
+  const int status =
+      lamina::detail::system::run_program({"curl", "--globoff", "--fail", "--location", "--silent",
+                                           "--show-error", "--output", path, "--url", url});
+  if (status < 0)
     throw error(text() << "lamina: v2: download: expected the command curl, found none: "
-                       << reason_of(why));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+                       << reason_of(errno));
+  return status;
 }
 
 /// Returns the MD5 sum of a file; an empty text if there is no such file.
 LAMINA_COLD inline std::string sum_of(const std::string& path) {
-  return ::access(path.c_str(), F_OK) == 0 ? md5file(path) : std::string();
+  using lamina::detail::system::file_kind, lamina::detail::system::status_of;
+  return status_of(path).kind != file_kind::missing ? md5file(path) : std::string();
 }
 
 }  // namespace detail
@@ -78,20 +66,20 @@ LAMINA_COLD inline std::string download(const std::string& url, const std::strin
   if (detail::sum_of(path) == md5sum) return path;
   make_directories(folder);
   // The name contains the id of this process, because another process may download the same file.
-  const std::string part = text() << path << "." << static_cast<long>(::getpid()) << ".part";
+  const std::string part = text() << path << "." << lamina::detail::system::process_id() << ".part";
   std::string found = "nothing";
   for (int i = 0; i < most; ++i) {
     const int code = detail::run_curl(url, part);
     const std::string sum = code == 0 ? detail::sum_of(part) : std::string();
     if (code == 0 && sum == md5sum) {
-      if (std::rename(part.c_str(), path.c_str()) == 0) return path;
+      if (lamina::detail::system::rename_file(part, path)) return path;
       found = reason_of(errno);
       break;
     }
     found = code == 0 ? "a file with " + sum
                       : std::string(text() << "exit code " << code << " of curl");
   }
-  std::remove(part.c_str());
+  lamina::detail::system::remove_path(part);
   throw error(text() << "lamina: v2: download: " << url << ": expected a file with the MD5 sum "
                      << md5sum << ", found " << found);
 }

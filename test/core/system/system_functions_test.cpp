@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the operating system: what they say of files, names beyond ASCII, and memory.
+// The functions of the operating system: what they say of files and processes, and names beyond
+// ASCII.
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
@@ -37,9 +38,9 @@ TEST_CASE("the facts about files and folders") {
   CHECK(sys::is_separator('/'));
   CHECK(sys::is_absolute(sys::resolved_path(path)));
   CHECK(sys::resolved_path(path + "no").empty());
-  CHECK_FALSE(sys::remove_file(path + "no"));
+  CHECK_FALSE(sys::remove_path(path + "no"));
   CHECK(errno == ENOENT);
-  CHECK_FALSE(sys::remove_folder(folder.path()));  // it is not empty
+  CHECK_FALSE(sys::remove_path(folder.path()));  // it is not empty
   CHECK((errno == ENOTEMPTY || errno == EEXIST));
   CHECK_FALSE(sys::make_folder(folder.path()));
   CHECK(errno == EEXIST);
@@ -83,7 +84,7 @@ TEST_CASE("paths are UTF-8, and may be long") {
   lamina::write_file(deep + "/file", "deeper");
   CHECK(lamina::read_file(deep + "/file") == "deeper");
   lamina::remove_file(deep + "/file");
-  for (; deep != folder.path(); deep.resize(deep.rfind('/'))) CHECK(sys::remove_folder(deep));
+  for (; deep != folder.path(); deep.resize(deep.rfind('/'))) CHECK(sys::remove_path(deep));
 }
 
 TEST_CASE("shell patterns match names in folders") {
@@ -110,22 +111,6 @@ TEST_CASE("shell patterns match names in folders") {
   CHECK(matches("/none*/x.bin") == "");
   CHECK(matches("/b/x.bin") == "/b/x.bin ");
   CHECK(matches("/b/x.bin/*") == "");
-}
-
-TEST_CASE("memory that starts as zeros can be given back") {
-  const std::size_t page = sys::page_size(), size = 64 * page;
-  char* const bytes = static_cast<char*>(sys::map_zeros(size, std::size_t{1} << 16, true));
-  REQUIRE(bytes != nullptr);
-  CHECK(reinterpret_cast<std::uintptr_t>(bytes) % (std::size_t{1} << 16) == 0);
-  CHECK(std::count(bytes, bytes + size, 0) == static_cast<std::ptrdiff_t>(size));
-  std::fill_n(bytes, size, 'x');
-  CHECK(sys::zero_pages(bytes + page, 2 * page));
-  CHECK(bytes[0] == 'x');
-  CHECK(std::count(bytes, bytes + size, 0) == static_cast<std::ptrdiff_t>(2 * page));
-  sys::use_huge_pages(bytes, size);
-  sys::use_small_pages(bytes, size);
-  CHECK(bytes[size - 1] == 'x');
-  sys::unmap_zeros(bytes, size);
 }
 
 TEST_CASE("this process runs; clocks go on") {

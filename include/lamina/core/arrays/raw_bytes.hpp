@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include <lamina/core/system/system.hpp>
+#include <lamina/core/system/memory.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -175,7 +175,7 @@ bool written_file::keep() {
 void written_file::drop() {
   const int failure = errno;
   file_.close();
-  if (!beside_.empty()) detail::system::remove_file(beside_);
+  if (!beside_.empty()) detail::system::remove_path(beside_);
   beside_.clear();
   errno = failure;
 }
@@ -231,9 +231,7 @@ void write_file(const std::string& path, const std::string& bytes) {
 }
 
 void remove_file(const std::string& path) {
-  const bool is_folder =
-      detail::system::status_of_entry(path).kind == detail::system::file_kind::folder;
-  if (!(is_folder ? detail::system::remove_folder(path) : detail::system::remove_file(path)))
+  if (!detail::system::remove_path(path))
     LAMINA_THROW error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <lamina/core/system/memory.hpp>
 #include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -79,7 +79,7 @@ void remove_left_files(const std::string& folder, std::int64_t now) {
     const auto lives = [&] {
       return is_own || (writer.process != own && system::is_running(writer.process));
     };
-    if (can || !lives()) system::remove_file(path);
+    if (can || !lives()) system::remove_path(path);
   };
   LAMINA_TRY { for_each_name(folder.empty() ? "." : folder, remove_left); }
   LAMINA_CATCH(const error& e) {  // the caller may not read the folder

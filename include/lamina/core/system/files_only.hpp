@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -94,10 +93,11 @@ bool rename_file(const std::string& from, const std::string& to) {
   return std::rename(from.c_str(), to.c_str()) == 0;
 }
 
-bool remove_file(const std::string& path) { return ::unlink(path.c_str()) == 0; }
-
 #if defined(__wasi__)
-bool remove_folder(const std::string& path) { return ::rmdir(path.c_str()) == 0; }
+bool remove_path(const std::string& path) {
+  return (status_of(path).kind == file_kind::folder ? ::rmdir(path.c_str())
+                                                    : ::unlink(path.c_str())) == 0;
+}
 
 bool make_folder(const std::string& path) { return ::mkdir(path.c_str(), 0777) == 0; }
 
@@ -114,7 +114,7 @@ inline bool refuse() {
   return false;
 }
 
-bool remove_folder(const std::string&) { return refuse(); }
+bool remove_path(const std::string& path) { return ::unlink(path.c_str()) == 0; }
 
 bool make_folder(const std::string&) { return refuse(); }
 
@@ -138,42 +138,21 @@ bool is_separator(char c) { return c == '/'; }
 
 bool is_absolute(const std::string& path) { return path.starts_with('/'); }
 
-// Callers read a file that cannot be mapped, and allocate memory that cannot be mapped.
+// Callers read a file that cannot be mapped.
 const void* map_file(int, std::size_t) { return nullptr; }
 
 void unmap_file(const void*, std::size_t) {}
 
 void forget_file_pages(const void*, std::size_t) {}
 
-void* map_zeros(std::size_t size, std::size_t alignment, bool) {
-  // The block before the result has the address for std::free.
-  char* const block = static_cast<char*>(std::calloc(1, size + alignment + sizeof(void*)));
-  if (block == nullptr) return nullptr;
-  char* const behind = block + sizeof(void*);
-  char* const aligned =
-      behind + (alignment - reinterpret_cast<std::uintptr_t>(behind) % alignment) % alignment;
-  reinterpret_cast<void**>(aligned)[-1] = block;
-  return aligned;
-}
-
-void unmap_zeros(void* bytes, std::size_t) { std::free(static_cast<void**>(bytes)[-1]); }
-
-bool zero_pages(void* bytes, std::size_t size) {
-  std::memset(bytes, 0, size);
-  return true;
-}
-
-void use_huge_pages(void*, std::size_t) {}
-
-void use_small_pages(void*, std::size_t) {}
-
-void discard_pages(void*, std::size_t) {}
-
-std::size_t page_size() { return 4096; }
-
 long process_id() { return 1; }
 
 bool is_running(long process) { return process == 1; }
+
+int run_program(const std::vector<std::string>&) {
+  errno = ENOSYS;
+  return -1;
+}
 
 int processors() { return 1; }
 

@@ -17,15 +17,19 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <spawn.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #if defined(__linux__)
 #include <sys/vfs.h>
 #endif
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <lamina/core/system/system_functions.hpp>
+
+extern char** environ;  // NOLINT: POSIX declares it in no header
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail { namespace system {
 
@@ -152,9 +156,7 @@ bool rename_file(const std::string& from, const std::string& to) {
   return good;
 }
 
-bool remove_file(const std::string& path) { return ::unlink(path.c_str()) == 0; }
-
-bool remove_folder(const std::string& path) { return ::rmdir(path.c_str()) == 0; }
+bool remove_path(const std::string& path) { return std::remove(path.c_str()) == 0; }
 
 bool make_folder(const std::string& path) { return ::mkdir(path.c_str(), 0777) == 0; }
 
@@ -211,62 +213,23 @@ void forget_file_pages(const void* bytes, std::size_t size) {
   ::madvise(const_cast<void*>(bytes), size, MADV_DONTNEED);  // NOLINT
 }
 
-#if defined(MAP_NORESERVE)
-inline constexpr int unreserved = MAP_NORESERVE;
-#else
-inline constexpr int unreserved = 0;
-#endif
-
-void* map_zeros(std::size_t size, std::size_t alignment, bool reserves) {
-  const std::size_t page = page_size(), more = alignment > page ? alignment : 0;
-  size = (size + page - 1) / page * page;
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (reserves ? 0 : unreserved);
-  void* const found = ::mmap(nullptr, size + more, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (found == MAP_FAILED) return nullptr;
-  if (more == 0) return found;
-  // Unmaps the parts before and after the aligned part.
-  char* const begin = static_cast<char*>(found);
-  const std::size_t before = (more - reinterpret_cast<std::uintptr_t>(found) % more) % more;
-  if (before > 0) ::munmap(begin, before);
-  if (before < more) ::munmap(begin + before + size, more - before);
-  return begin + before;
-}
-
-void unmap_zeros(void* bytes, std::size_t size) { ::munmap(bytes, size); }
-
-bool zero_pages(void* bytes, std::size_t size) {
-#if defined(__linux__)
-  return ::madvise(bytes, size, MADV_DONTNEED) == 0;
-#else
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | unreserved;
-  return ::mmap(bytes, size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
-#endif
-}
-
-void use_huge_pages([[maybe_unused]] void* bytes, [[maybe_unused]] std::size_t size) {
-#if defined(MADV_HUGEPAGE)
-  ::madvise(bytes, size, MADV_HUGEPAGE);
-#endif
-}
-
-void use_small_pages([[maybe_unused]] void* bytes, [[maybe_unused]] std::size_t size) {
-#if defined(MADV_NOHUGEPAGE)
-  ::madvise(bytes, size, MADV_NOHUGEPAGE);
-#endif
-}
-
-void discard_pages([[maybe_unused]] void* bytes, [[maybe_unused]] std::size_t size) {
-#if defined(__linux__)
-  ::madvise(bytes, size, MADV_DONTNEED);
-#endif
-}
-
-std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
-
 long process_id() { return ::getpid(); }
 
 bool is_running(long process) {
   return ::kill(static_cast<::pid_t>(process), 0) == 0 || errno != ESRCH;
+}
+
+int run_program(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words)
+    pointers.push_back(const_cast<char*>(word.c_str()));  // NOLINT: posix_spawn takes char*
+  pointers.push_back(nullptr);
+  ::pid_t child = 0;
+  errno = ::posix_spawnp(&child, pointers[0], nullptr, nullptr, pointers.data(), environ);
+  if (errno != 0) return -1;
+  int status = 0;
+  if (uninterrupted([&] { return ::waitpid(child, &status, 0); }) < 0) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int processors() { return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)); }

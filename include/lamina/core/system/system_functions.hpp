@@ -71,9 +71,8 @@ LAMINA_API_COLD bool may_write(const std::string& path);
 /// Renames a file; a file with the new name is replaced at once. The rename is on the disk when the
 /// function returns.
 LAMINA_API_COLD bool rename_file(const std::string& from, const std::string& to);
-LAMINA_API_COLD bool remove_file(const std::string& path);
-/// Removes an empty folder.
-LAMINA_API_COLD bool remove_folder(const std::string& path);
+/// Removes a file or an empty folder.
+LAMINA_API_COLD bool remove_path(const std::string& path);
 LAMINA_API_COLD bool make_folder(const std::string& path);
 /// Returns the path in a symbolic link, or an empty text for other files.
 LAMINA_API_COLD std::string link_text(const std::string& path);
@@ -95,25 +94,13 @@ LAMINA_API_COLD void unmap_file(const void* bytes, std::size_t size);
 /// Says that whole pages of a mapped file have been read. A later access reads them again.
 LAMINA_API_COLD void forget_file_pages(const void* bytes, std::size_t size);
 
-/// Maps `size` bytes that are zero and take no memory until they are written, at a multiple of
-/// `alignment`, a power of two; on Windows, at a multiple of 64 KiB. If `reserves`, the system may
-/// refuse a size for which it lacks memory now. Returns null if the system refuses.
-LAMINA_API_COLD void* map_zeros(std::size_t size, std::size_t alignment, bool reserves);
-LAMINA_API_COLD void unmap_zeros(void* bytes, std::size_t size);
-/// Gives whole pages of map_zeros() back to the system; they then are zero again.
-LAMINA_API_COLD bool zero_pages(void* bytes, std::size_t size);
-/// Hints: the system may place this memory in huge pages; it should use small pages; the contents
-/// of these whole pages are no longer needed. A system may ignore them.
-LAMINA_API_COLD void use_huge_pages(void* bytes, std::size_t size);
-LAMINA_API_COLD void use_small_pages(void* bytes, std::size_t size);
-LAMINA_API_COLD void discard_pages(void* bytes, std::size_t size);
-/// Returns the number of bytes of a page.
-LAMINA_API_COLD std::size_t page_size();
-
 /// Returns the id of this process, which differs in a forked child.
 LAMINA_API long process_id();
 /// Returns whether a process with this id runs on this machine.
 LAMINA_API_COLD bool is_running(long process);
+/// Runs a program, found as a shell finds it, with arguments, and waits for its end. Returns its
+/// exit status, above 128 if a signal ended it; or -1 if the system cannot start it.
+LAMINA_API_COLD int run_program(const std::vector<std::string>& words);
 /// Returns the number of processors that the system has.
 LAMINA_API_COLD int processors();
 /// Returns whether a stream writes to a terminal that can redraw a line.

@@ -19,6 +19,7 @@
 
 #include <fcntl.h>
 #include <io.h>
+#include <process.h>
 #include <wchar.h>
 
 #include <lamina/core/system/system_functions.hpp>
@@ -61,8 +62,6 @@ CreateFileMappingW(void*, _SECURITY_ATTRIBUTES*, unsigned long, unsigned long, u
 LAMINA_WINDOWS(void*)
 MapViewOfFile(void*, unsigned long, unsigned long, unsigned long, std::size_t);
 LAMINA_WINDOWS(int) UnmapViewOfFile(const void*);
-LAMINA_WINDOWS(void*) VirtualAlloc(void*, std::size_t, unsigned long, unsigned long);
-LAMINA_WINDOWS(int) VirtualFree(void*, std::size_t, unsigned long);
 LAMINA_WINDOWS(int) VirtualUnlock(void*, std::size_t);
 LAMINA_WINDOWS(unsigned long) GetCurrentProcessId();
 LAMINA_WINDOWS(void*) OpenProcess(unsigned long, int, unsigned long);
@@ -149,13 +148,18 @@ inline std::string from_wide(std::wstring_view text) {
   return result;
 }
 
+inline std::wstring wide(const std::string& text) {
+  const int n = static_cast<int>(text.size());
+  const int size = ::MultiByteToWideChar(utf8, 0, text.data(), n, nullptr, 0);
+  std::wstring result(static_cast<std::size_t>(size), L'\0');
+  ::MultiByteToWideChar(utf8, 0, text.data(), n, result.data(), size);
+  return result;
+}
+
 /// Returns a path as the functions of the system expect it. A long path becomes absolute and gets
 /// the prefix without which the system refuses more than 259 characters.
 inline std::wstring to_wide(const std::string& path) {
-  const int n = static_cast<int>(path.size());
-  const int size = ::MultiByteToWideChar(utf8, 0, path.data(), n, nullptr, 0);
-  std::wstring result(static_cast<std::size_t>(size), L'\0');
-  ::MultiByteToWideChar(utf8, 0, path.data(), n, result.data(), size);
+  const std::wstring result = wide(path);
   if (result.starts_with(L"\\\\?\\")) return result;
   const unsigned long most = ::GetFullPathNameW(result.c_str(), 0, nullptr, nullptr);
   if (most < 248) return result;  // a folder must leave room for a short name
@@ -285,12 +289,13 @@ bool rename_file(const std::string& from, const std::string& to) {
   }
 }
 
-bool remove_file(const std::string& path) {
-  return ::DeleteFileW(to_wide(path).c_str()) != 0 || fail();
-}
-
-bool remove_folder(const std::string& path) {
-  return ::RemoveDirectoryW(to_wide(path).c_str()) != 0 || fail();
+bool remove_path(const std::string& path) {
+  const std::wstring name = to_wide(path);
+  if (::DeleteFileW(name.c_str()) != 0) return true;
+  constexpr unsigned long access_denied = 5;  // what the system says of a folder
+  if (::GetLastError() != access_denied || status_of_entry(path).kind != file_kind::folder)
+    return fail();
+  return ::RemoveDirectoryW(name.c_str()) != 0 || fail();
 }
 
 bool make_folder(const std::string& path) {
@@ -425,28 +430,6 @@ void forget_file_pages(const void* bytes, std::size_t size) {
   ::VirtualUnlock(const_cast<void*>(bytes), size);  // NOLINT: the system takes void*
 }
 
-void* map_zeros(std::size_t size, std::size_t, bool) {
-  constexpr unsigned long reserve_commit = 0x3000, read_write = 4;
-  void* const found = ::VirtualAlloc(nullptr, size, reserve_commit, read_write);
-  if (found == nullptr) fail();
-  return found;
-}
-
-void unmap_zeros(void* bytes, std::size_t) { ::VirtualFree(bytes, 0, 0x8000); }
-
-bool zero_pages(void* bytes, std::size_t size) {
-  constexpr unsigned long commit = 0x1000, decommit = 0x4000, read_write = 4;
-  return (::VirtualFree(bytes, size, decommit) != 0 &&
-          ::VirtualAlloc(bytes, size, commit, read_write) != nullptr) ||
-         fail();
-}
-
-void use_huge_pages(void*, std::size_t) {}
-void use_small_pages(void*, std::size_t) {}
-void discard_pages(void*, std::size_t) {}
-
-std::size_t page_size() { return 4096; }
-
 long process_id() { return static_cast<long>(::GetCurrentProcessId()); }
 
 bool is_running(long process) {
@@ -454,6 +437,27 @@ bool is_running(long process) {
   const handle opened(::OpenProcess(synchronize, 0, static_cast<unsigned long>(process)));
   if (opened.get() == nullptr) return ::GetLastError() != 87;  // the system knows no such process
   return ::WaitForSingleObject(opened.get(), 0) == timeout;
+}
+
+int run_program(const std::vector<std::string>& words) {
+  // The system passes one text, which the program splits: a word in quotes is one argument, and
+  // backslashes before a quote are doubled.
+  std::vector<std::wstring> quoted;
+  for (const std::string& word : words) {
+    std::string text = "\"";
+    std::size_t backslashes = 0;
+    for (const char c : word) {
+      if (c == '"') text.append(backslashes + 1, '\\');
+      backslashes = c == '\\' ? backslashes + 1 : 0;
+      text += c;
+    }
+    text.append(backslashes, '\\');
+    quoted.push_back(wide(text + "\""));
+  }
+  std::vector<const wchar_t*> pointers;
+  for (const std::wstring& word : quoted) pointers.push_back(word.c_str());
+  pointers.push_back(nullptr);
+  return static_cast<int>(::_wspawnvp(_P_WAIT, wide(words[0]).c_str(), pointers.data()));
 }
 
 int processors() { return static_cast<int>(::GetActiveProcessorCount(0xffff)); }

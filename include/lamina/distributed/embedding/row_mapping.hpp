@@ -14,7 +14,7 @@
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
-#include <lamina/core/system/system.hpp>
+#include <lamina/core/system/memory.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

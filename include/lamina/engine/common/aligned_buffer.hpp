@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-#include <lamina/core/system/system.hpp>
+#include <lamina/core/system/memory.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 

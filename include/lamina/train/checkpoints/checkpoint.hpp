@@ -197,7 +197,7 @@ void remove_old_checkpoints(const std::string& directory, int keep) {
   // A failure to remove an old checkpoint must not end the run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
     const std::string old = checkpoint_path(directory, all[i]);
-    if (std::remove(old.c_str()) != 0 && errno != ENOENT)
+    if (!detail::system::remove_path(old) && errno != ENOENT)
       std::fprintf(stderr, "lamina: %s cannot be removed: %s\n", old.c_str(),
                    reason_of(errno).c_str());
   }
