@@ -3,11 +3,11 @@
 """Checks what flags of a surrounding project do to lamina.
 
 - Refused by name, as the first error and in at most 12 lines, whichever header comes first: an
-  older standard than C++20, -fno-exceptions, -ffast-math and its parts (with it sigmoid(-1000) is
-  NaN: Tencent/ncnn#1284, pytorch/glow#4402).
-- Accepted: -fsanitize=undefined and -fno-delete-null-pointer-checks, for which g++ takes fewer
-  addresses for constants, together with WARNINGS, which have none to give of a small program,
-  though lamina is no system header.
+  older standard than C++20, -ffast-math and its parts (with it sigmoid(-1000) is NaN:
+  Tencent/ncnn#1284, pytorch/glow#4402).
+- Accepted: -fno-exceptions -fno-rtti, by lamina.hpp; -fsanitize=undefined and
+  -fno-delete-null-pointer-checks, for which g++ takes fewer addresses for constants, together with
+  WARNINGS, which have none to give of a small program, though lamina is no system header.
 
 With --warnings, checks only that WARNINGS have none to give about programs that use much of
 lamina's templates, and with g++ about the lines of any header. (For clang
@@ -30,7 +30,6 @@ from example_sources import source_of  # noqa: E402
 NET = pathlib.Path(__file__).resolve().parent / "flags" / "net.cpp"
 STANDARD = ("lamina: the compiler: expected C++20 or newer, found an older standard; add "
             "-std=c++20")
-EXCEPTIONS = "lamina: the compiler: expected exceptions, found -fno-exceptions"
 FAST = "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
 # Loops, beam search and archives of data; the kernels of the reference executor and formats of
 # models, for which the machine needs a header of another library.
@@ -72,13 +71,13 @@ def faults_of(compiler):
             errors = [line for line in text.splitlines() if "error: " in line]
             if (message is None) == bool(text) or message and (
                     not errors or message not in errors[0] or
-                    len(text.splitlines()) > MOST_LINES + (message == EXCEPTIONS)):
+                    len(text.splitlines()) > MOST_LINES):
                 yield (f"{compiler} {' '.join(flags)} {header}: expected"
                        f" '{message or 'nothing'}' first, found\n{text[:2000]}")
 
     for standard in ("-std=c++17", "-std=gnu++17", "-std=c++14"):
         yield from faults([standard], FIRST, STANDARD)
-    yield from faults(["-std=c++20", "-fno-exceptions"], FIRST, EXCEPTIONS)
+    yield from faults(["-std=c++20", "-fno-exceptions", "-fno-rtti"], ["lamina.hpp"], None)
     config = ["core/config.hpp"]
     for flags in (["-O2", "-ffast-math"], ["-Ofast"], ["-O2", "-ffinite-math-only"]):
         yield from faults(["-std=c++20", *flags], config, FAST)

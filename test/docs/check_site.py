@@ -157,7 +157,8 @@ onload = async () => {
       const pages = () => [...all.querySelectorAll(".md-search-result__item")];
       for (let i = 0; i < 200 && !pages().length; ++i) await sleep(100);
       const first = pages().slice(0, FIRST).flatMap(e => [...e.querySelectorAll("a")]);
-      searches.push({words, found: first.map(e => decodeURIComponent(e.href.replace(/[?]h=[^#]*/, "")))});
+      const target = e => decodeURIComponent(e.href.replace(/[?]h=[^#]*/, ""));
+      searches.push({words, found: first.map(target)});
     });
   fetch("measured", {method: "POST", body: JSON.stringify({widths, searches})});
 };

@@ -24,7 +24,9 @@ OTHERS = {
     "basic": ("example.", "structure.", "docs.", "headers.", "consumer.", "interop.", "locale.",
               "compile_fail.", "compile_time.", "self_contained.", "contributing.", "interpreter.",
               "distributed.", "launch.", "train.curves_page", "engine.cuda.one_file.", "planted.",
-              "platforms."),
+              *(f"platforms.{name}" for name in ("windows", "macos", "run_self_test", "wasm",
+                                                 "browser", "embedded", "arm", "riscv",
+                                                 "processors"))),
     "sanitize": ("fuzz.", "locale.", "interop."),
     "clang": ("example.", "compile_fail.", "compile_time.", "self_contained.", "structure.",
               "engine.cuda.one_file.", "locale."),
@@ -56,7 +58,8 @@ def faults_of(tiers, files, names):
         parts = [part for part in tiers.parts if part.stage == stage]
         emulated = re.compile(r"^engine[.]cuda[.]emulated[.]")
         here = [u for u in units if bool(emulated.match(u)) == (stage == "emulated")]
-        here += [begin + "any" for begin in OTHERS.get(stage, ())]
+        here += [begin + "any" if begin.endswith(".") else begin
+                 for begin in OTHERS.get(stage, ())]
         for name in here:
             if not any(re.search(part.tests, prefix + name) for part in parts):
                 faults.append(f"{prefix}{name}: expected a part of the stage {stage}, found none")

@@ -28,11 +28,29 @@
   processor##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##zlib##_##major##_##minor##_##patch
 
 // The name also says whether zlib is used, because functions for archives and data sets have
-// different code without zlib.
-#if LAMINA_HAS_ZLIB
+// different code without zlib, and whether there are exceptions.
+#if LAMINA_HAS_ZLIB && LAMINA_EXCEPTIONS
 #define LAMINA_ABI_ZLIB
-#else
+#elif LAMINA_HAS_ZLIB
+#define LAMINA_ABI_ZLIB _nothrow
+#elif LAMINA_EXCEPTIONS
 #define LAMINA_ABI_ZLIB _nozlib
+#else
+#define LAMINA_ABI_ZLIB _nozlib_nothrow
+#endif
+
+/// Is defined where the engine computes with the vectors of core/simd/plain_vectors.hpp instead of
+/// xsimd's: on all processors but x86 with SSE2 and ARM with NEON. Its value is the number of bytes
+/// of a vector: 16 where the compiler has instructions for vectors of 16 bytes, and 4 (one float)
+/// elsewhere. Tests define it for other processors too.
+#if !defined(LAMINA_PLAIN_VECTORS) && !defined(__CUDACC__) && !defined(__CUDA__) && \
+    !defined(__SSE2__) && !defined(__ARM_NEON) && !defined(_M_X64) && !defined(_M_ARM64)
+#if defined(__wasm_simd128__) || defined(__riscv_vector) || defined(__VX__) || defined(__VSX__) || \
+    (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
+#define LAMINA_PLAIN_VECTORS 16
+#else
+#define LAMINA_PLAIN_VECTORS 4
+#endif
 #endif
 
 #if defined(LAMINA_ABI)
@@ -44,6 +62,12 @@
 #define LAMINA_ABI                                                                   \
   LAMINA_ABI_NAME(cuda, LAMINA_ABI_ZLIB, LAMINA_VERSION_MAJOR, LAMINA_VERSION_MINOR, \
                   LAMINA_VERSION_PATCH, , , , , , , , , , , , , , , )
+
+#elif defined(LAMINA_PLAIN_VECTORS)
+// The name has the number of bytes of a vector.
+#define LAMINA_ABI                                                                    \
+  LAMINA_ABI_NAME(plain, LAMINA_ABI_ZLIB, LAMINA_VERSION_MAJOR, LAMINA_VERSION_MINOR, \
+                  LAMINA_VERSION_PATCH, LAMINA_PLAIN_VECTORS, , , , , , , , , , , , , , )
 
 #elif defined(__x86_64__) || defined(__i386__)
 // One digit per level of x86-64. The first level has no digit, because every x86-64 processor has

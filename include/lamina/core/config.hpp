@@ -43,6 +43,27 @@
 #endif
 #endif
 
+/// Is 1 if the compiler has exceptions, and 0 with -fno-exceptions. The headers that lamina.hpp
+/// includes throw and catch with the macros below, which are the keywords where there are
+/// exceptions. Without exceptions, LAMINA_THROW and LAMINA_RETHROW end the program by the function
+/// that lamina::set_error_handler chose (core/messages/error.hpp), and handlers do nothing.
+#if defined(__GNUC__) && !defined(__cpp_exceptions)
+#define LAMINA_EXCEPTIONS 0
+#define LAMINA_THROW ::lamina::detail::thrown{} =
+#define LAMINA_RETHROW ::lamina::detail::thrown::end("")
+#define LAMINA_TRY if (true)
+#define LAMINA_CATCH(declaration) \
+  else if ([[maybe_unused]] declaration = ::lamina::detail::caught{}; false)
+#define LAMINA_CATCH_ALL else
+#else
+#define LAMINA_EXCEPTIONS 1
+#define LAMINA_THROW throw
+#define LAMINA_RETHROW throw
+#define LAMINA_TRY try
+#define LAMINA_CATCH(declaration) catch ([[maybe_unused]] declaration)
+#define LAMINA_CATCH_ALL catch (...)
+#endif
+
 #include <lamina/core/abi.hpp>
 
 /// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library of the

@@ -65,8 +65,8 @@ class table {
   /// Returns the sample of a row. Throws lamina::error for a row outside of the table.
   value_type operator[](std::size_t row) const {
     if (row >= size())
-      throw error("lamina: dataset::table: expected a row below " + std::to_string(size()) +
-                  ", found " + std::to_string(row));
+      LAMINA_THROW error("lamina: dataset::table: expected a row below " + std::to_string(size()) +
+                         ", found " + std::to_string(row));
     return source_.at(first_ + row);
   }
 
@@ -74,8 +74,9 @@ class table {
   /// unless the slice is within the table.
   table slice(std::size_t first, std::size_t last) const {
     if (first > last || last > size())
-      throw error("lamina: dataset::table: expected a slice within " + std::to_string(size()) +
-                  " rows, found " + std::to_string(first) + " to " + std::to_string(last));
+      LAMINA_THROW error("lamina: dataset::table: expected a slice within " +
+                         std::to_string(size()) + " rows, found " + std::to_string(first) + " to " +
+                         std::to_string(last));
     return table(source_, first_ + first, first_ + last);
   }
 

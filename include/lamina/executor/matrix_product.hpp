@@ -18,7 +18,7 @@ namespace detail {
 /// The kernels of matrix products in one precision.
 template <class Real>
 struct matrix_product {
-  using vector = xsimd::batch<Real>;
+  using vector = simd::batch<Real>;
   static constexpr std::size_t lanes = vector::size;
   static constexpr std::size_t width = 2 * lanes;  // columns of a tile
   // Rows of B that are multiplied together; they stay in the cache.
@@ -36,8 +36,8 @@ struct matrix_product {
                    right = vector::load_unaligned(panel + l * width + lanes);
       for (std::size_t r = 0; r < Rows; ++r) {
         const vector factor(a[r * stride_a + l]);
-        sum[r][0] = xsimd::fma(factor, left, sum[r][0]);
-        sum[r][1] = xsimd::fma(factor, right, sum[r][1]);
+        sum[r][0] = simd::fma(factor, left, sum[r][0]);
+        sum[r][1] = simd::fma(factor, right, sum[r][1]);
       }
     }
     for (std::size_t r = 0; r < Rows; ++r) {
@@ -98,7 +98,7 @@ struct matrix_product {
       for (; rows == 4 && j + lanes <= n; j += lanes) {
         vector sum = vector::load_unaligned(c + j);
         for (std::size_t r = 0; r < 4; ++r)
-          sum = xsimd::fma(vector(factor[r]), vector::load_unaligned(row[r] + j), sum);
+          sum = simd::fma(vector(factor[r]), vector::load_unaligned(row[r] + j), sum);
         sum.store_unaligned(c + j);
       }
       for (; j < n; ++j)
@@ -115,7 +115,7 @@ struct matrix_product {
       vector sum(Real(0));
       std::size_t l = 0;
       for (; l + lanes <= k; l += lanes)
-        sum = xsimd::fma(vector::load_unaligned(a + l), vector::load_unaligned(column + l), sum);
+        sum = simd::fma(vector::load_unaligned(a + l), vector::load_unaligned(column + l), sum);
       Real lane[lanes], total = 0;
       sum.store_unaligned(lane);
       for (const Real x : lane) total += x;

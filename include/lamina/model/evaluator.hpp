@@ -201,7 +201,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// cost depends on data that the last forward() did not get.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
-    if (cost < 0) throw error("lamina: evaluator: the program has no cost");
+    if (cost < 0) LAMINA_THROW error("lamina: evaluator: the program has no cost");
     require_fed<cost>();
     return detail::number_in<P, cost>(machine_);
   }
@@ -273,11 +273,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {
       position.first_sample = sums.samples();
-      try {
-        feeder_.fill(batch);
-      } catch (const row_error& e) {
-        position.fail(e, e.row());
-      }
+      LAMINA_TRY { feeder_.fill(batch); }
+      LAMINA_CATCH(const row_error& e) { position.fail(e, e.row()); }
       const int n = feeder_.rows();
       if (n == 0) continue;
       given_ = 0;
@@ -310,7 +307,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     why << variable_name(run_time_program<P>::view, variable) << ": expected a feed of "
         << name_of_data(i);
     for (i += 64; i < counts_of<P>.data; i += 64) why << " and " << name_of_data(i);
-    throw error(why << " in the last forward(), found none");
+    LAMINA_THROW error(why << " in the last forward(), found none");
   }
 
   static auto name_of_data(int i) {
@@ -367,19 +364,20 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       constexpr int columns = detail::data_layers_of<P>.of[i].columns;
       const std::size_t n = f.count / static_cast<std::size_t>(columns);
       if (f.count % static_cast<std::size_t>(columns) != 0)
-        throw error(text() << "lamina: feed " << name_of_data(i) << ": expected a multiple of "
-                           << columns << " values, found " << f.count);
+        LAMINA_THROW error(text() << "lamina: feed " << name_of_data(i)
+                                  << ": expected a multiple of " << columns << " values, found "
+                                  << f.count);
       if (n > static_cast<std::size_t>((std::numeric_limits<int>::max)()))
-        throw error(text() << "lamina: feed: expected at most 2^31 - 1 rows, found " << n);
+        LAMINA_THROW error(text() << "lamina: feed: expected at most 2^31 - 1 rows, found " << n);
       if constexpr (d.rows == once::domain) {
         if (n != 1)
-          throw error(text() << "lamina: feed " << name_of_data(i) << ": expected " << columns
-                             << " values, found " << f.count);
+          LAMINA_THROW error(text() << "lamina: feed " << name_of_data(i) << ": expected "
+                                    << columns << " values, found " << f.count);
         if (rows_ < 0) machine_.bind(1);  // a feed with rows binds their number again
       } else {
         if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-          throw error(text() << "lamina: feed " << name_of_data(i) << ": expected " << rows_
-                             << " rows as in the other feeds, found " << n);
+          LAMINA_THROW error(text() << "lamina: feed " << name_of_data(i) << ": expected " << rows_
+                                    << " rows as in the other feeds, found " << n);
         if (rows_ < 0) {
           rows_ = static_cast<int>(n);
           machine_.bind(rows_);

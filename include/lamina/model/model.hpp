@@ -181,8 +181,9 @@ requires(P::desc.count.variables >= 0) class model<P> {
   LAMINA_COLD void set(int i, const array<real>& value) {
     const parameter_info info = describe(i);
     if (value.shape() != info.shape)
-      throw error(text() << "lamina: parameter " << info.name << ": expected "
-                         << text().list(info.shape) << ", found " << text().list(value.shape()));
+      LAMINA_THROW error(text() << "lamina: parameter " << info.name << ": expected "
+                                << text().list(info.shape) << ", found "
+                                << text().list(value.shape()));
     import_values(i, value.data());
   }
 
@@ -283,7 +284,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
 
  private:
   [[noreturn]] LAMINA_COLD static void fail_moved() {
-    throw error("lamina: model: expected parameters, found a model that was moved from");
+    LAMINA_THROW error("lamina: model: expected parameters, found a model that was moved from");
   }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {

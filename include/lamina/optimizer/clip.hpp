@@ -45,17 +45,19 @@ LAMINA_API_COLD void clip_scales(std::span<const gradient_clip> clips, std::span
 void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
                  std::span<float> scales) {
   if (clips.size() != norms.size() || clips.size() != scales.size())
-    throw error(text() << "lamina: clip_scales: expected " << clips.size()
-                       << " norms and scales, found " << norms.size() << " and " << scales.size());
+    LAMINA_THROW error(text() << "lamina: clip_scales: expected " << clips.size()
+                              << " norms and scales, found " << norms.size() << " and "
+                              << scales.size());
   double squares = 0;
   float limit = -1;
   for (std::size_t i = 0; i < clips.size(); ++i) {
     if (clips[i].kind != clip_kind::global_norm) continue;
     if (limit >= 0 && clips[i].high != limit)
-      throw error((text() << "lamina: clip_by_global_norm: expected one limit for all parameters, "
-                             "found ")
-                      .print("%f", limit)
-                      .print(" and %f", clips[i].high));
+      LAMINA_THROW error(
+          (text() << "lamina: clip_by_global_norm: expected one limit for all parameters, "
+                     "found ")
+              .print("%f", limit)
+              .print(" and %f", clips[i].high));
     limit = clips[i].high;
     squares += static_cast<double>(norms[i]) * norms[i];
   }

@@ -100,8 +100,9 @@ double event::metric(std::string_view name) const {
     if (m.name == name) return m.value;
   text known;
   for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
-  throw error(text() << "lamina: event: expected the name of a metric, found '" << name << "'; "
-                     << name_of(kind) << " has: " << (metrics.empty() ? text() << "none" : known));
+  LAMINA_THROW error(text() << "lamina: event: expected the name of a metric, found '" << name
+                            << "'; " << name_of(kind)
+                            << " has: " << (metrics.empty() ? text() << "none" : known));
 }
 
 #endif  // LAMINA_DEFINES

@@ -105,9 +105,9 @@ constexpr option_fault fault_of_options(const Opt& opt) {
 
 /// Throws a lamina::error about this option of an optimizer with this `type`.
 [[noreturn]] LAMINA_COLD inline void fail_option(const char* type, const option_fault& fault) {
-  throw error((text() << "lamina: " << type << ": " << fault.name << ": expected " << fault.range
-                      << ", found ")
-                  .print("%g", fault.found));
+  LAMINA_THROW error((text() << "lamina: " << type << ": " << fault.name << ": expected "
+                             << fault.range << ", found ")
+                         .print("%g", fault.found));
 }
 /// Throws lamina::error if an option of an optimizer is outside of its range.
 template <class Opt>

@@ -174,10 +174,11 @@ void add_rate(text& to, const learning_rate& rate) {
     // Values of the function are compared, because its address may differ between processes.
     to << "custom with";
     for (const std::int64_t step : {0, 1, 2, 10, 100, 1000}) {
-      try {
+      LAMINA_TRY {
         to.print(" %.17g", rate.function(step));
         to << " in step " << step << ",";
-      } catch (const std::exception&) {
+      }
+      LAMINA_CATCH(const std::exception& e) {
         break;  // the function may accept only the steps of the training
       }
     }

@@ -20,7 +20,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 
 /// Throws lamina::error, or ends a constant evaluation, if an argument of a schedule is invalid.
 constexpr void require(bool ok, const char* message) {
-  if (!ok) throw error(message);
+  if (!ok) LAMINA_THROW error(message);
 }
 
 /// Returns step / steps or, with `staircase`, the integer part of this quotient.

@@ -107,13 +107,12 @@ class buffered_reader {
     producer(detail::channel<value_type>& channel, std::shared_ptr<R> reader, std::uint64_t number)
         : channel_(channel), thread_([&channel, reader = std::move(reader), number] {
             std::exception_ptr failure;
-            try {
+            LAMINA_TRY {
               pass<R> elements(reader, number);
               for (auto&& element : elements)
                 if (!channel.push(std::forward<decltype(element)>(element))) break;
-            } catch (...) {
-              failure = std::current_exception();
             }
+            LAMINA_CATCH_ALL { failure = std::current_exception(); }
             // This call is outside of the handler, so that the thread no longer holds the exception
             // when the consumer gets it.
             channel.finish(std::move(failure));

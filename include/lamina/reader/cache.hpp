@@ -47,7 +47,7 @@ class cached_reader {
 
    private:
     bool read_on() {
-      try {
+      LAMINA_TRY {
         if (!walk_) {
           walk_.emplace(reader_, 0);
           for (std::size_t known = 0; known < size_ && walk_->next(); ++known) {
@@ -64,10 +64,11 @@ class cached_reader {
           ++size_;
           return true;
         }
-      } catch (...) {
+      }
+      LAMINA_CATCH_ALL {
         walk_.reset();  // the next attempt starts a new pass over the source and skips stored
                         // elements
-        throw;
+        LAMINA_RETHROW;
       }
       complete_ = true;
       walk_.reset();

@@ -94,7 +94,7 @@ class composed_reader {
     for (std::size_t i = 1; i < more.size(); ++i) {
       if (more[i] == more[0]) continue;
       const std::size_t ended = more[i] ? 0 : i, going = more[i] ? i : 0;
-      throw compose_not_aligned(
+      LAMINA_THROW compose_not_aligned(
           "lamina: reader::compose: expected readers of equal length, found that reader " +
           std::to_string(ended + 1) + " of " + std::to_string(more.size()) + " ends after " +
           std::to_string(position) + " elements while reader " + std::to_string(going + 1) +

@@ -49,8 +49,8 @@ class element_count {
 #if LAMINA_DEFINES
 
 void element_count::fail(std::int64_t least, const char* decorator) const {
-  throw error(text() << "lamina: reader::" << decorator << ": expected at least " << least
-                     << (least == 1 ? " element" : " elements") << ", found " << value_);
+  LAMINA_THROW error(text() << "lamina: reader::" << decorator << ": expected at least " << least
+                            << (least == 1 ? " element" : " elements") << ", found " << value_);
 }
 
 #endif  // LAMINA_DEFINES

@@ -55,8 +55,8 @@ inline auto shard(element_count count, element_count index, element_count block 
   const std::uint64_t n = count.at_least(1, "shard"), i = index.at_least(0, "shard"),
                       b = block.at_least(1, "shard");
   if (i >= n)
-    throw error(text() << "lamina: reader::shard: expected an index from 0 to " << n - 1
-                       << ", found " << i);
+    LAMINA_THROW error(text() << "lamina: reader::shard: expected an index from 0 to " << n - 1
+                              << ", found " << i);
   auto make = [n, i, b]<class R>(std::shared_ptr<R> reader) {
     return shard_reader<R>(std::move(reader), i, n, b);
   };

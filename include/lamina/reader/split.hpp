@@ -171,8 +171,9 @@ auto split_with(Rule rule) {
 }
 inline void require_fraction(double first) {
   if (!(first > 0 && first < 1))
-    throw error((text() << "lamina: reader::split: expected a fraction above 0 and below 1, found ")
-                    .print("%g", first));
+    LAMINA_THROW error(
+        (text() << "lamina: reader::split: expected a fraction above 0 and below 1, found ")
+            .print("%g", first));
 }
 }  // namespace detail
 
@@ -192,10 +193,11 @@ inline auto split(double first, std::uint64_t seed = 0) {
 /// shuffle and augment after it. Throws lamina::error unless k > 1 and 0 <= fold < k. Scikit-learn:
 /// KFold(shuffle=True).
 inline auto k_fold(int k, int fold, std::uint64_t seed = 0) {
-  if (k < 2) throw error(text("lamina: reader::k_fold: expected at least 2 folds, found ") << k);
+  if (k < 2)
+    LAMINA_THROW error(text("lamina: reader::k_fold: expected at least 2 folds, found ") << k);
   if (fold < 0 || fold >= k)
-    throw error(text("lamina: reader::k_fold: expected a fold from 0 to ")
-                << k - 1 << ", found " << fold);
+    LAMINA_THROW error(text("lamina: reader::k_fold: expected a fold from 0 to ")
+                       << k - 1 << ", found " << fold);
   return detail::split_with(detail::fold_split(k, fold, seed));
 }
 

@@ -56,11 +56,10 @@ class crew {
       outcome result;
       std::uint64_t position = 0;
       if (auto taken = take(result.failure, position)) {
-        try {
+        LAMINA_TRY {
           result.value.emplace(call_at(options_.seed, pass_, position, f, std::move(*taken)));
-        } catch (...) {
-          result.failure = std::current_exception();
         }
+        LAMINA_CATCH_ALL { result.failure = std::current_exception(); }
       } else if (!result.failure) {
         return;
       }
@@ -98,13 +97,14 @@ class crew {
   std::optional<element> take(std::exception_ptr& failure, std::uint64_t& position) {
     const threading::guard turn(source_mutex_);
     if (ended_ || abandoned()) return std::nullopt;
-    try {
+    LAMINA_TRY {
       if (source_.next()) {
         std::optional<element> taken(source_.take());
         position = taken_++;
         return taken;
       }
-    } catch (...) {
+    }
+    LAMINA_CATCH_ALL {
       failure = std::current_exception();
       position = taken_++;  // an exception of the source takes a position too
     }
@@ -172,11 +172,12 @@ class xmapped_reader {
    public:
     workers(crew& shared, const F& f, std::size_t count) : shared_(shared) {
       threads_.reserve(count);
-      try {
+      LAMINA_TRY {
         while (threads_.size() < count) threads_.emplace_back([&shared, f] { shared.work(f); });
-      } catch (...) {
+      }
+      LAMINA_CATCH_ALL {
         dismiss();
-        throw;
+        LAMINA_RETHROW;
       }
     }
     workers(const workers&) = delete;
@@ -216,8 +217,9 @@ class xmapped_reader {
 template <class F>
 auto xmap(F f, xmap_options options = {}) {
   if (options.threads == 0 || options.buffer == 0)
-    throw error("lamina: reader::xmap: expected at least 1 thread and a buffer of 1, found " +
-                std::to_string(options.threads) + " and " + std::to_string(options.buffer));
+    LAMINA_THROW error(
+        "lamina: reader::xmap: expected at least 1 thread and a buffer of 1, found " +
+        std::to_string(options.threads) + " and " + std::to_string(options.buffer));
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
     using element = reader_element_t<R>;
     constexpr bool accepts =

@@ -49,8 +49,8 @@ class array {
     std::size_t n = 1;
     for (const std::size_t d : shape_) n *= d;
     if (n != values_.size())
-      throw error(text() << "lamina: array: expected " << n << " elements for the shape "
-                         << text().list(shape_) << ", found " << values_.size());
+      LAMINA_THROW error(text() << "lamina: array: expected " << n << " elements for the shape "
+                                << text().list(shape_) << ", found " << values_.size());
   }
   /// Makes an array from rows in braces: `array<float>{{1, 2, 3}, {4, 5, 6}}` has the shape [2, 3];
   /// braces may have up to three levels. Throws lamina::error if rows differ in length. To give a
@@ -172,8 +172,8 @@ class array {
   template <class F>
   array& each(const array& b, F&& f) {
     if (shape_ != b.shape_)
-      throw error(text() << "lamina: array: expected operands of one shape, " << text().list(shape_)
-                         << ", found " << text().list(b.shape_));
+      LAMINA_THROW error(text() << "lamina: array: expected operands of one shape, "
+                                << text().list(shape_) << ", found " << text().list(b.shape_));
     for (std::size_t i = 0; i < values_.size(); ++i) f(values_[i], b.values_[i]);
     return *this;
   }
@@ -192,9 +192,9 @@ class array {
     if (level == shape_.size())
       shape_.push_back(size);
     else if (shape_[level] != size)
-      throw error(text() << "lamina: array: expected rows of one length, " << shape_[level]
-                         << ", found " << size
-                         << " (a shape is written in parentheses: array({2, 3}, {...}))");
+      LAMINA_THROW error(text() << "lamina: array: expected rows of one length, " << shape_[level]
+                                << ", found " << size
+                                << " (a shape is written in parentheses: array({2, 3}, {...}))");
   }
 
   template <class... Index>

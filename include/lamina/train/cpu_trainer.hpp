@@ -387,15 +387,16 @@ class cpu_trainer {
     sync_->use(checksum_of_update(optimizer(), updates_.scalars()));
     const bool asynchronous = sync_->is_asynchronous();
     real cost;
-    try {
+    LAMINA_TRY {
       parts().update_by(updates_.clips() ? nullptr : &update_range, this);
       cost = reads_shard_ && !asynchronous
                  ? run_shard(batch)
                  : parts().run(threads_.pool(), batch, batch, own_seed(), updates_.step());
       reduce_gradients();
-    } catch (...) {
+    }
+    LAMINA_CATCH_ALL {
       updates_.set_partially_updated(sync_->drop_step());
-      throw;
+      LAMINA_RETHROW;
     }
     finish_update();
     return cost;
@@ -412,11 +413,10 @@ class cpu_trainer {
   LAMINA_COLD void update_accumulated() {
     release_others();
     updates_.begin_update();
-    try {
-      reduce_gradients();
-    } catch (...) {
+    LAMINA_TRY { reduce_gradients(); }
+    LAMINA_CATCH_ALL {
       updates_.set_partially_updated(sync_->drop_step());
-      throw;
+      LAMINA_RETHROW;
     }
     finish_update();
   }
@@ -546,7 +546,7 @@ class cpu_trainer {
   void require_world() const {
     if constexpr (has_distributed_tables<P>)
       if (updates_.trained().embedding() && !sync_)
-        throw error(
+        LAMINA_THROW error(
             "lamina: train: expected .world in the options of a model whose tables processes "
             "divide, found none");
   }
@@ -556,16 +556,18 @@ class cpu_trainer {
     const sharded_embedding* const tables = updates_.trained().embedding();
     const int made = tables == nullptr ? 1 : tables->ranks();
     if (made != w.size())
-      throw error(text() << "lamina: train: expected a model with is_distributed that is made for "
-                         << w.size()
-                         << " processes, lamina::model m{program, world}, found one for " << made);
+      LAMINA_THROW error(
+          text() << "lamina: train: expected a model with is_distributed that is made for "
+                 << w.size() << " processes, lamina::model m{program, world}, found one for "
+                 << made);
     if (tables == nullptr) return;
     if (update_operator<Opt>::traits::has_norms)
-      throw error(text() << "lamina: train: " << Opt::type
-                         << " needs the norm of a whole table: expected another optimizer, or a "
-                            "table without is_distributed");
+      LAMINA_THROW error(
+          text() << "lamina: train: " << Opt::type
+                 << " needs the norm of a whole table: expected another optimizer, or a "
+                    "table without is_distributed");
     if (check_.nan)
-      throw error(
+      LAMINA_THROW error(
           "lamina: check_nan: expected tables without is_distributed, found some that processes "
           "divide");
   }

@@ -23,9 +23,9 @@ LAMINA_COLD void require_numbers_in(const parameter_info& info, const float* mem
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool is_infinite = values[i] == values[i];
     if (values[i] - values[i] == 0 || (is_infinite && !infinity)) continue;
-    throw error(text() << "lamina: check_nan: parameter " << info.name
-                       << " after the update: expected numbers, found "
-                       << (is_infinite ? "infinity" : "NaN") << " in element " << i);
+    LAMINA_THROW error(text() << "lamina: check_nan: parameter " << info.name
+                              << " after the update: expected numbers, found "
+                              << (is_infinite ? "infinity" : "NaN") << " in element " << i);
   }
 }
 /// Throws lamina::error for the first parameter with NaN or, with `infinity`, with infinity.

@@ -62,9 +62,9 @@ class divided_feed {
         shards_(shards) {
     if constexpr (requires { P::ranks; }) {
       if (P::ranks > 0 && P::ranks != ranks_)
-        throw error(text() << "lamina: run: expected " << P::ranks
-                           << " processes, for which grad_all_reduce made the program, found "
-                           << ranks_);
+        LAMINA_THROW error(
+            text() << "lamina: run: expected " << P::ranks
+                   << " processes, for which grad_all_reduce made the program, found " << ranks_);
     }
   }
   divided_feed(const divided_feed&) = delete;
@@ -73,9 +73,8 @@ class divided_feed {
   /// Runs the machine. Adds the position of the last mini-batch to an error about a row.
   void run(std::uint64_t seed) {
     machine_.read_from({this, &next, nullptr, &calls_});
-    try {
-      machine_.run(~0ull, seed, 0);
-    } catch (const row_error& e) {
+    LAMINA_TRY { machine_.run(~0ull, seed, 0); }
+    LAMINA_CATCH(const row_error& e) {
       minibatch_position at = position();
       --at.batch;
       at.first_sample -= samples_;
@@ -105,11 +104,8 @@ class divided_feed {
     if (*at_ == pass_->end()) {
       feeder_.clear();
     } else {
-      try {
-        feeder_.fill(**at_);
-      } catch (const row_error& e) {
-        position().fail(e, e.row());
-      }
+      LAMINA_TRY { feeder_.fill(**at_); }
+      LAMINA_CATCH(const row_error& e) { position().fail(e, e.row()); }
       ++*at_;
       mine.more = !(*at_ == pass_->end());
     }
@@ -125,8 +121,8 @@ class divided_feed {
     }
     samples_ = calls_.read(mine, shards_, has_fixed_weights);
     if (samples_ == 0)
-      throw error(text() << "lamina: run: expected at least one mini-batch in pass " << passes_ - 1
-                         << " of the reader, found none");
+      LAMINA_THROW error(text() << "lamina: run: expected at least one mini-batch in pass "
+                                << passes_ - 1 << " of the reader, found none");
     if (shards_) calls_.rows_before(part_.rows.count, part_.rows.first, batch_view<P>::domains);
     goes_on_ = mine.more;
     ++summary_.minibatches;
@@ -217,9 +213,8 @@ class minibatch_feed {
 
   /// Runs the machine. Adds the position of the last mini-batch to an error about a row.
   void run(std::uint64_t seed) {
-    try {
-      machine_.run(~0ull, seed, 0);
-    } catch (const row_error& e) {
+    LAMINA_TRY { machine_.run(~0ull, seed, 0); }
+    LAMINA_CATCH(const row_error& e) {
       minibatch_position at = position();
       --at.batch;
       at.first_sample -= feeder_.rows();
@@ -239,13 +234,10 @@ class minibatch_feed {
       at_.emplace(pass_->begin());
     }
     if (*at_ == pass_->end())
-      throw error(text() << "lamina: run: expected at least one mini-batch in pass " << passes_ - 1
-                         << " of the reader, found none");
-    try {
-      feeder_.fill(**at_);
-    } catch (const row_error& e) {
-      position().fail(e, e.row());
-    }
+      LAMINA_THROW error(text() << "lamina: run: expected at least one mini-batch in pass "
+                                << passes_ - 1 << " of the reader, found none");
+    LAMINA_TRY { feeder_.fill(**at_); }
+    LAMINA_CATCH(const row_error& e) { position().fail(e, e.row()); }
     ++*at_;
     ++summary_.minibatches;
     summary_.samples += feeder_.rows();
@@ -298,10 +290,11 @@ LAMINA_COLD void run_divided(Machine& machine, model<P>& trained, Reader& batche
                   machine.memory();
                 }) {
     world& all = *options.world;
-    try {
+    LAMINA_TRY {
       if (all.trainers() < all.size())
-        throw error(text() << "lamina: run: expected a session without parameter servers, found "
-                           << all.size() - all.trainers());
+        LAMINA_THROW error(
+            text() << "lamina: run: expected a session without parameter servers, found "
+                   << all.size() - all.trainers());
       world_calls calls(all);
       calls.require_equal("the same program", program_checksum<P>);
       calls.require_equal("the same seed", options.seed);
@@ -314,12 +307,14 @@ LAMINA_COLD void run_divided(Machine& machine, model<P>& trained, Reader& batche
       for (int i = 0; i < counts_of<P>.parameters; ++i)
         sum.add(trained.memory()[i], parameters_in<P>().floats(i) * sizeof(float));
       calls.end(sum.value());
-    } catch (const std::exception& e) {
+    }
+    LAMINA_CATCH(const std::exception& e) {
       all.fail(e.what());
-      throw;
+      LAMINA_RETHROW;
     }
   } else {
-    throw error("lamina: run: expected the CPU as place with several processes, found a device");
+    LAMINA_THROW error(
+        "lamina: run: expected the CPU as place with several processes, found a device");
   }
 }
 
@@ -337,7 +332,7 @@ run_summary run_machine(Machine& machine, [[maybe_unused]] model<P>& trained, Re
     if constexpr (requires { machine.check_numbers(names, true); })
       machine.check_numbers(names, options.check_infinity);
     else
-      throw error("lamina: check_nan: expected the CPU as place, found a device");
+      LAMINA_THROW error("lamina: check_nan: expected the CPU as place, found a device");
   }
   if constexpr (meets_processes<P>()) {
     if (options.world != nullptr)
@@ -356,7 +351,7 @@ run_summary run_machine(Machine& machine, [[maybe_unused]] model<P>& trained, Re
 #if LAMINA_DEFINES
 
 void fail_undivided() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: run: expected a program with c_allreduce_sum for several processes, found none: "
       "lamina::model m{lamina::transform::grad_all_reduce(program)} (docs: distributed)");
 }
@@ -370,7 +365,7 @@ template <program_type P, class Reader>
 run_summary run_at(host_places, model<P>& trained, Reader& batches,
                    const run_program_options& options) {
   if (options.place.kind != place_kind::cpu)
-    throw error(
+    LAMINA_THROW error(
         "lamina: run: expected the CPU as place, found a device: include <lamina/lamina.cuh> where "
         "run is called");
   constexpr auto& owners = detail::accumulator_owners<P>;

@@ -71,8 +71,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   trainer(model<P>& m, Opt& opt, const train_options& options, const Place& at)
       : options_(options), used_(opt), run_(opt, options_, nullptr, at, opt, m, seed()) {
     if (options.threads != 1)
-      throw error(text() << "lamina: train: expected 1 thread with a device as place, found "
-                         << options.threads);
+      LAMINA_THROW error(text() << "lamina: train: expected 1 thread with a device as place, found "
+                                << options.threads);
   }
 
   /// Refuses a program in place of a model with a one-line error.
@@ -209,7 +209,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
                   "from the program");
     if constexpr (found >= 0 && kept) {
       if (!run_.has_run())
-        throw error("lamina: trainer: expected a step before activation(), found none");
+        LAMINA_THROW error("lamina: trainer: expected a step before activation(), found none");
       return run_.machine().template activation<v>();
     } else {
       return missing_view{};
@@ -318,7 +318,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   void require_samples(const batch_view<P>& batch) {
     read([&] {
       if (batch.size() == 0)
-        throw error("lamina: trainer: expected a mini-batch with samples, found none");
+        LAMINA_THROW error("lamina: trainer: expected a mini-batch with samples, found none");
     });
   }
   std::vector<tensor_entry> entries_of(const file_path& path) {
@@ -358,9 +358,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
         std::memcpy(found.data(), e.bytes.data(), found.size() * sizeof(double));
       }
     if (found.size() != here.size())
-      throw error(text() << "lamina: trainer: " << path << ": expected " << here.size()
-                         << " numbers of kept objects, found " << found.size()
-                         << "; call keep() for the same objects before load()");
+      LAMINA_THROW error(text() << "lamina: trainer: " << path << ": expected " << here.size()
+                                << " numbers of kept objects, found " << found.size()
+                                << "; call keep() for the same objects before load()");
     return found;
   }
   real noted(real cost) {
@@ -373,18 +373,20 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   int threads() const {
     if (options_.place.kind != place_kind::cpu)
-      throw error(
+      LAMINA_THROW error(
           "lamina: trainer: expected a device behind the options, as "
           "lamina::cuda::place{0}, found one among them");
     if (options_.threads < 1 || options_.threads > 256)
-      throw error(text() << "lamina: train: expected 1 to 256 threads, found " << options_.threads);
+      LAMINA_THROW error(text() << "lamina: train: expected 1 to 256 threads, found "
+                                << options_.threads);
     return options_.threads;
   }
   std::uint64_t seed() const {
     if (options_.passes != 1)
-      throw error(text() << "lamina: trainer: expected options without a number of passes, as each "
-                            "call of pass() is one, found "
-                         << options_.passes);
+      LAMINA_THROW error(
+          text() << "lamina: trainer: expected options without a number of passes, as each "
+                    "call of pass() is one, found "
+                 << options_.passes);
     return options_.seed;
   }
 

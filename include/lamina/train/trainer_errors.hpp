@@ -11,13 +11,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Throws lamina::error for options of `train` outside of their range.
 [[noreturn]] LAMINA_COLD inline void fail_passes(int found) {
-  throw error(text() << "lamina: train: expected 0 passes or more, found " << found);
+  LAMINA_THROW error(text() << "lamina: train: expected 0 passes or more, found " << found);
 }
 [[noreturn]] LAMINA_COLD inline void fail_threads(int found) {
-  throw error(text() << "lamina: train: expected 1 to 256 threads, found " << found);
+  LAMINA_THROW error(text() << "lamina: train: expected 1 to 256 threads, found " << found);
 }
 [[noreturn]] LAMINA_COLD inline void fail_host_place() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: expected the CPU as place, found a device: include <lamina/lamina.cuh> where "
       "train is called");
 }
@@ -56,81 +56,82 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 #if LAMINA_DEFINES
 
 void fail_second_backward() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: trainer: a cost that adds means over rows of several kinds needs all "
       "mini-batches of an update at once: expected the option accumulate and pass(), found a "
       "second backward() before update()");
 }
 
 void fail_pending(const char* what, int minibatches) {
-  throw error(text() << "lamina: trainer: expected update() before " << what
-                     << ", found the gradients of " << minibatches
-                     << " mini-batches that are not used yet");
+  LAMINA_THROW error(text() << "lamina: trainer: expected update() before " << what
+                            << ", found the gradients of " << minibatches
+                            << " mini-batches that are not used yet");
 }
 
 void fail_accumulate(bool may_accumulate, int found) {
-  throw error(text() << "lamina: train: expected accumulate to be 1"
-                     << (may_accumulate ? " or more" : " on a device") << ", found " << found);
+  LAMINA_THROW error(text() << "lamina: train: expected accumulate to be 1"
+                            << (may_accumulate ? " or more" : " on a device") << ", found "
+                            << found);
 }
 
 void fail_no_backward() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: trainer: expected backward() before update(), found none since the last "
       "update");
 }
 
 void fail_partially_updated() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: an error in the middle of an earlier step left some parameters updated "
       "and others not: expected that a checkpoint is loaded before the next step, found none");
 }
 
 void fail_part_of_state() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: expected the .world of the earlier training, of whose state this process has "
       "a part and rank 0 all, found none or another rank; forget_training() begins anew");
 }
 
 void fail_empty_pass(int pass, bool was_read) {
-  throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
-                     << ", found none"
-                     << (was_read ? ": the reader ended for good, but each pass reads it again"
-                                  : ": the reader is empty, or drop_last left nothing of it"));
+  LAMINA_THROW error(
+      text() << "lamina: train: expected at least one mini-batch in pass " << pass << ", found none"
+             << (was_read ? ": the reader ended for good, but each pass reads it again"
+                          : ": the reader is empty, or drop_last left nothing of it"));
 }
 
 void fail_apart_in_world() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: expected whole steps with a staleness above 0, found gradients apart from "
       "updates (accumulate above 1, backward() or update())");
 }
 
 void fail_machines_in_world() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: trainer: expected one process for an update with gradient machines, found several: "
       "backward() and update() work in several");
 }
 
 void fail_shards_ahead() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: expected accumulate to be 1 with reads_shard for a cost that adds means over "
       "rows of several kinds, found more");
 }
 
 void fail_statistics_of_block() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: sync_batch_norm: expected batch_norm outside of loops and branches, found it "
       "in one");
 }
 
 void fail_statistics_of_cost() {
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: sync_batch_norm: expected a cost that is a mean or a sum over rows of the "
       "data, found a quotient, or one over rows that the program makes");
 }
 
 void fail_statistics_with_servers(int servers) {
-  throw error(text() << "lamina: train: sync_batch_norm: expected no parameter servers, found "
-                     << servers);
+  LAMINA_THROW error(
+      text() << "lamina: train: sync_batch_norm: expected no parameter servers, found " << servers);
 }
 
 #endif  // LAMINA_DEFINES

@@ -150,12 +150,11 @@ class training_run {
   LAMINA_COLD decltype(auto) run_or_fail_all(F&& f) {
     if constexpr (has_all_options) {
       if (options_.world == nullptr) return f();
-      try {
-        return f();
-      } catch (const std::exception& e) {
+      LAMINA_TRY { return f(); }
+      LAMINA_CATCH(const std::exception& e) {
         if (kept_ != nullptr) std::exchange(kept_, nullptr)->forget();
         options_.world->fail(e.what());
-        throw;
+        LAMINA_RETHROW;
       }
     } else {
       return f();

@@ -37,7 +37,7 @@ inline constexpr update_constants<P> update_constants_of = find_update_constants
 /// was constructed (`known` is false).
 inline void require_known_norms(const gradient_clip& clip, bool known) {
   if (!known && optimizer::needs_norm(clip))
-    throw error(
+    LAMINA_THROW error(
         "lamina: train: expected a clip by norm to be there when training begins, found one that "
         "was set later");
 }

@@ -94,7 +94,7 @@ class world {
 
 std::unique_ptr<device_sums> world::share_device(int device, void* stream) {
   (void)device, (void)stream;
-  throw error(
+  LAMINA_THROW error(
       "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
       "found one that does not");
 }
@@ -102,7 +102,8 @@ std::unique_ptr<device_sums> world::share_device(int device, void* stream) {
 std::shared_ptr<sharded_embedding> world::make_embedding(std::vector<embedding_table>,
                                                          std::uint64_t seed) {
   (void)seed;
-  throw error("lamina: model: expected a world whose processes can divide tables, found another");
+  LAMINA_THROW error(
+      "lamina: model: expected a world whose processes can divide tables, found another");
 }
 
 void world::gather(const void*, std::size_t, void*) { fail_to_run(); }
@@ -116,7 +117,8 @@ void world::reduce(const engine::reduction_call&, void* /*array*/, const bool* /
 }
 
 void world::fail_to_run() {
-  throw error("lamina: run: expected a world whose processes run programs together, found another");
+  LAMINA_THROW error(
+      "lamina: run: expected a world whose processes run programs together, found another");
 }
 
 #endif  // LAMINA_DEFINES

@@ -109,8 +109,8 @@ void world_calls::require_equal(const char* what, std::uint64_t mine) {
   meet({.kind = step_kind::compare, .fact = mine});
   for (const step& s : steps_)
     if (s.fact != steps_[0].fact)
-      throw error(text() << "lamina: run: expected " << what << " in each process, found "
-                         << "another one in rank " << rank_of(s) << " than in rank 0");
+      LAMINA_THROW error(text() << "lamina: run: expected " << what << " in each process, found "
+                                << "another one in rank " << rank_of(s) << " than in rank 0");
 }
 
 void world_calls::give(float* of, std::size_t floats) {
@@ -139,23 +139,25 @@ std::int64_t world_calls::read(minibatch_shard& mine, bool shards, bool all_have
   }
   for (const step& s : steps_) {
     if (all_have && s.count == 0 && samples > 0)
-      throw error(text() << "lamina: run: expected samples for each of " << world_.size()
-                         << " processes in mini-batch " << minibatches_ << ", found " << samples
-                         << " in all of them");
+      LAMINA_THROW error(text() << "lamina: run: expected samples for each of " << world_.size()
+                                << " processes in mini-batch " << minibatches_ << ", found "
+                                << samples << " in all of them");
     if (shards) continue;
     if (s.read != steps_[0].read || s.more != steps_[0].more)
-      throw error(text() << "lamina: run: expected the same mini-batch " << minibatches_
-                         << " in each process, found " << steps_[0].read << " samples in rank 0 "
-                         << "and " << s.read << " in rank " << rank_of(s)
-                         << (s.more != steps_[0].more ? ", of which one ends the pass" : ""));
+      LAMINA_THROW error(
+          text() << "lamina: run: expected the same mini-batch " << minibatches_
+                 << " in each process, found " << steps_[0].read << " samples in rank 0 "
+                 << "and " << s.read << " in rank " << rank_of(s)
+                 << (s.more != steps_[0].more ? ", of which one ends the pass" : ""));
     if (minibatches_ == 0 && s.fact != steps_[0].fact)
-      throw error(text() << "lamina: run: expected the same first mini-batch in each process, "
-                            "found other samples in rank "
-                         << rank_of(s)
-                         << " than in rank 0; for shards of a process's own say .reads_shard");
+      LAMINA_THROW error(
+          text() << "lamina: run: expected the same first mini-batch in each process, "
+                    "found other samples in rank "
+                 << rank_of(s)
+                 << " than in rank 0; for shards of a process's own say .reads_shard");
   }
   if (shards && minibatches_ == 0 && same)
-    throw error(
+    LAMINA_THROW error(
         "lamina: run: expected samples of its own in each process with .reads_shard, found the "
         "same first mini-batch in all");
   mine.more = more;
@@ -178,17 +180,18 @@ void world_calls::end(std::uint64_t parameters) {
   meet({.kind = step_kind::end, .fact = parameters});
   for (const step& s : steps_)
     if (s.fact != steps_[0].fact)
-      throw error(text() << "lamina: run: expected the same parameters in each process at the "
-                            "end, found others in rank "
-                         << rank_of(s)
-                         << " than in rank 0: the program stores what a process has computed "
-                            "from its own samples; take layer::all_reduce of it");
+      LAMINA_THROW error(
+          text() << "lamina: run: expected the same parameters in each process at the "
+                    "end, found others in rank "
+                 << rank_of(s)
+                 << " than in rank 0: the program stores what a process has computed "
+                    "from its own samples; take layer::all_reduce of it");
 }
 
 void world_calls::fail(const step& a, const step& b) const {
-  throw error(text() << "lamina: run: expected each process to do the same, found rank "
-                     << rank_of(a) << " " << name_of(a) << " and rank " << rank_of(b) << " "
-                     << name_of(b));
+  LAMINA_THROW error(text() << "lamina: run: expected each process to do the same, found rank "
+                            << rank_of(a) << " " << name_of(a) << " and rank " << rank_of(b) << " "
+                            << name_of(b));
 }
 
 std::string world_calls::name_of(const step& s) const {

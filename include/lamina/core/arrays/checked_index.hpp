@@ -48,12 +48,12 @@ void fail_index(const char* array, std::size_t number, std::size_t index, std::s
     message << "expected elements in this dimension";
   else
     message << "expected 0 to " << size - 1;
-  throw error(message << ", found " << static_cast<long long>(index));
+  LAMINA_THROW error(message << ", found " << static_cast<long long>(index));
 }
 
 void fail_index_count(const char* array, std::size_t dimensions, std::size_t found) {
-  throw error(text() << "lamina: " << array << ": expected an index for each of " << dimensions
-                     << " dimensions, found " << found);
+  LAMINA_THROW error(text() << "lamina: " << array << ": expected an index for each of "
+                            << dimensions << " dimensions, found " << found);
 }
 
 #endif  // LAMINA_DEFINES

@@ -130,9 +130,9 @@ binary_reader::binary_reader(const std::string& path, unpack unpacked) : path_(p
   detail::system::file_status found;
   if (file_.is_open()) found = detail::system::status_of(file_.number());
   if (found.kind == detail::system::file_kind::missing)
-    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
   if (found.kind == detail::system::file_kind::folder)
-    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
   if (found.kind == detail::system::file_kind::regular)
     size_ = end_ = found.size;
   else
@@ -145,7 +145,7 @@ void binary_reader::window(std::uint64_t begin, std::uint64_t size, std::string_
     fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
                            << ", found a file of " << size_);
   if (bytes_ == nullptr && !detail::system::seek(file_.number(), begin))
-    throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
   at_ = begin;
   end_ = begin + size;
 }
@@ -160,7 +160,7 @@ void binary_reader::read(void* to, std::uint64_t n, std::string_view what) {
   } else {
     const long long got = file_.read(to, n);
     if (got < 0)
-      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+      LAMINA_THROW error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
     if (static_cast<std::uint64_t>(got) != n)
       fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
                              << got << ": the file has become shorter");
@@ -184,23 +184,24 @@ std::string_view binary_reader::map() {
       bytes_ = mapping_.data();
     } else {
       if (!detail::system::seek(file_.number(), 0))
-        throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+        LAMINA_THROW error(text() << "lamina: " << path_
+                                  << ": cannot be read: " << reason_of(errno));
       keep_all();
       if (at_ > size_) fail("the file has become shorter");
     }
   }
-  return {bytes_, size_};
+  return {bytes_, static_cast<std::size_t>(size_)};
 }
 
 void binary_reader::fail(const std::string& reason) const { fail_at(at_, reason); }
 
 void binary_reader::fail_at(std::uint64_t offset, const std::string& reason) const {
-  throw format_error(path_, offset, reason);
+  LAMINA_THROW format_error(path_, offset, reason);
 }
 
 void binary_reader::keep_all() {
   if (!file_.read_all(kept_))
-    throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
   bytes_ = kept_.data();
   size_ = end_ = kept_.size();
 }
@@ -248,7 +249,8 @@ void binary_writer::finish() {
 void binary_writer::fail() {
   const int failure = errno;
   target_.drop();
-  throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
+  LAMINA_THROW error(text() << "lamina: " << path_
+                            << ": cannot be written: " << reason_of(failure));
 }
 
 #endif  // LAMINA_DEFINES

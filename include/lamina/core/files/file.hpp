@@ -117,10 +117,10 @@ LAMINA_API_COLD void make_directories(const std::string& path);
 std::string read_file(const std::string& path) {
   const open_file in(path);
   if (!in.is_open())
-    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
   std::string bytes;
   if (!in.read_all(bytes))  // the path is a directory, or the disk is faulty
-    throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
   return bytes;
 }
 
@@ -227,12 +227,12 @@ void written_file::remove_left() const {
 void write_file(const std::string& path, const std::string& bytes) {
   written_file written(path);
   if (!written.open() || !written.write(bytes.data(), bytes.size()) || !written.keep())
-    throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 
 void remove_file(const std::string& path) {
   if (!detail::system::remove_path(path))
-    throw error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
 }
 
 void make_directories(const std::string& path) {
@@ -245,8 +245,8 @@ void make_directories(const std::string& path) {
   const file_kind kind = detail::system::status_of(path).kind;
   if (kind == file_kind::folder) return;
   if (kind != file_kind::missing) failure = ENOTDIR;
-  throw error(text() << "lamina: " << path
-                     << ": cannot be made a directory: " << reason_of(failure));
+  LAMINA_THROW error(text() << "lamina: " << path
+                            << ": cannot be made a directory: " << reason_of(failure));
 }
 
 #endif  // LAMINA_DEFINES

@@ -81,9 +81,8 @@ void remove_left_files(const std::string& folder, std::int64_t now) {
     };
     if (can || !lives()) system::remove_path(path);
   };
-  try {
-    for_each_name(folder.empty() ? "." : folder, remove_left);
-  } catch (const error&) {  // the caller may not read the folder
+  LAMINA_TRY { for_each_name(folder.empty() ? "." : folder, remove_left); }
+  LAMINA_CATCH(const error& e) {  // the caller may not read the folder
   }
 }
 

@@ -66,7 +66,8 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   std::vector<std::string> names;
   if (!detail::system::names_in(directory, names)) {
     if (errno == ENOENT || errno == ENOTDIR) return;
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
+    LAMINA_THROW error(text() << "lamina: " << directory
+                              << ": cannot be read: " << reason_of(errno));
   }
   for (const std::string& name : names) visit(std::string_view(name));
 }

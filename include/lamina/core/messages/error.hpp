@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/messages/error.hpp - the exceptions that lamina throws at run time.
+// lamina/core/messages/error.hpp - the exceptions that lamina throws at run time, and the function
+// that gets their messages with -fno-exceptions.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-// lamina throws exceptions for unusable files, feeds and shapes, so this header does not compile
-// with -fno-exceptions. Static evaluators throw nothing and do not include it.
-#if defined(__GNUC__) && !defined(__cpp_exceptions)
-#error "lamina: the compiler: expected exceptions, found -fno-exceptions"
-#include "lamina needs exceptions"
-#endif
-
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -65,6 +61,46 @@ class format_error : public error {
   std::string file_;
   std::uint64_t offset_;
 };
+
+#if !LAMINA_EXCEPTIONS
+
+/// Gets the message of an error; it must not return.
+using error_handler = void (*)(const char* message);
+
+namespace detail {
+[[noreturn]] inline void print_and_abort(const char* message) {
+  std::fputs(message, stderr);
+  std::fputc('\n', stderr);
+  std::abort();
+}
+inline error_handler handler_of_errors = print_and_abort;
+
+/// LAMINA_THROW assigns the error to it.
+struct thrown {
+  template <class Error>
+  [[noreturn]] LAMINA_COLD void operator=(const Error& error) {
+    end(error.what());
+  }
+  [[noreturn]] LAMINA_COLD static void end(const char* message) {
+    handler_of_errors(message);
+    std::abort();
+  }
+};
+/// Declares the exception of a handler that never runs.
+struct caught {
+  template <class Error>
+  [[noreturn]] operator const Error&() const {
+    std::abort();
+  }
+};
+}  // namespace detail
+
+/// Chooses the function that lamina calls instead of throwing an exception, where a program is
+/// compiled with -fno-exceptions. Without this call, lamina prints the message to stderr and calls
+/// std::abort. Call it before other threads use lamina.
+inline void set_error_handler(error_handler handler) { detail::handler_of_errors = handler; }
+
+#endif  // !LAMINA_EXCEPTIONS
 
 #if LAMINA_DEFINES
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/simd/intrinsics.hpp - includes xsimd and only the intrinsics of the enabled
-// instruction sets.
+// lamina/core/simd/intrinsics.hpp - the vectors of the CPU engine, lamina::simd: those of xsimd,
+// with only the intrinsics of the enabled instruction sets, or those of plain_vectors.hpp.
 #pragma once
 
 #include <lamina/core/config.hpp>
+
+#if defined(LAMINA_PLAIN_VECTORS)
+#include <lamina/core/simd/plain_vectors.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+namespace simd = plain_simd;
+}}  // namespace lamina
+#else
 
 #include <cstdint>
 
@@ -102,3 +110,9 @@ inline batch<std::int64_t, avx512bw> select<avx512bw, std::int64_t, void>(
 }
 }  // namespace xsimd::kernel
 #endif
+
+namespace lamina { inline namespace LAMINA_ABI {
+namespace simd = xsimd;
+}}  // namespace lamina
+
+#endif  // LAMINA_PLAIN_VECTORS

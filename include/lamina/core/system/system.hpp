@@ -10,7 +10,9 @@
 #if LAMINA_DEFINES
 #if defined(_WIN32)
 #include <lamina/core/system/windows.hpp>
-#else
+#elif defined(__unix__) || defined(__APPLE__)
 #include <lamina/core/system/posix.hpp>
+#else
+#include <lamina/core/system/files_only.hpp>
 #endif
 #endif  // LAMINA_DEFINES

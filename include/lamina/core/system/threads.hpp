@@ -7,6 +7,8 @@
 
 #if defined(_WIN32)
 #include <lamina/core/system/windows_threads.hpp>
-#else
+#elif defined(__unix__) || defined(__APPLE__)
 #include <lamina/core/system/posix_threads.hpp>
+#else
+#include <lamina/core/system/no_threads.hpp>
 #endif

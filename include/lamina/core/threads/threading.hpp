@@ -142,8 +142,8 @@ class thread {
 #if LAMINA_DEFINES
 
 void thread::refuse(int failure) {
-  throw error(text() << "lamina: a thread cannot be started: "
-                     << std::generic_category().message(failure));
+  LAMINA_THROW error(text() << "lamina: a thread cannot be started: "
+                            << std::generic_category().message(failure));
 }
 
 #endif  // LAMINA_DEFINES

@@ -69,9 +69,8 @@ class worker_pool {
     if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   LAMINA_NOINLINE void attempt(int i) {
-    try {
-      call_(task_, i);
-    } catch (...) {
+    LAMINA_TRY { call_(task_, i); }
+    LAMINA_CATCH_ALL {
       const threading::guard lock(mutex_);
       if (failure_ == nullptr) failure_ = std::current_exception();
     }
@@ -120,19 +119,21 @@ worker_pool::worker_pool(int tasks)
       workers_(tasks > 1 ? tasks - 1 : 0),
       patience_(tasks > 1 && tasks <= detail::system::processors() ? 4000 : 0) {
   if (tasks < 1)
-    throw error("lamina: worker_pool: expected at least 1 task, found " + std::to_string(tasks));
+    LAMINA_THROW error("lamina: worker_pool: expected at least 1 task, found " +
+                       std::to_string(tasks));
   start();
 }
 
 void worker_pool::start() {
   process_ = 0;
-  try {
+  LAMINA_TRY {
     for (; started_ < workers_; ++started_)
       threads_[started_] = threading::thread([this, i = started_ + 1] { work(i); });
-  } catch (...) {
+  }
+  LAMINA_CATCH_ALL {
     end();
     started_ = 0;
-    throw;
+    LAMINA_RETHROW;
   }
   process_ = detail::system::process_id();
 }

@@ -84,7 +84,7 @@ std::string call_message(const operator_call& c, std::initializer_list<message_p
 }
 
 void fail(const operator_call& c, std::initializer_list<message_part> parts) {
-  throw error(call_message(c, parts));
+  LAMINA_THROW error(call_message(c, parts));
 }
 
 #endif  // LAMINA_DEFINES

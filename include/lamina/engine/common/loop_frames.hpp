@@ -34,7 +34,7 @@ template <class Schedule>
   name_writer w{name.data()};
   write_name(Schedule::program, condition, w);
   message << name << "' to be false after " << limit << " iterations, found true";
-  throw error(message);
+  LAMINA_THROW error(message);
 }
 
 /// Throws lamina::error because the number of rows of a domain has changed from `expected` to
@@ -47,7 +47,7 @@ template <class Schedule>
                                       : std::string_view(Schedule::program.characters + d.offset,
                                                          static_cast<std::size_t>(d.length)))
           << "': expected " << expected << ", found " << found;
-  throw error(message);
+  LAMINA_THROW error(message);
 }
 
 /// The frames of the loops of program P while a machine runs its blocks. block_runner.hpp describes

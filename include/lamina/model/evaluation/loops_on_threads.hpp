@@ -63,7 +63,8 @@ class owned_threads {
   template <class Program>
   LAMINA_COLD owned_threads(engine::cpu::machine<Program>& of, int threads) {
     if (threads < 1 || threads > 256)
-      throw error(text() << "lamina: evaluator: expected 1 to 256 threads, found " << threads);
+      LAMINA_THROW error(text() << "lamina: evaluator: expected 1 to 256 threads, found "
+                                << threads);
     constexpr bool has_blocks = engine::cpu::machine<Program>::has_blocks;
     static_assert(check<!has_blocks>,
                   "lamina: loops_on_threads: a program with loops or branches runs on one thread");

@@ -96,8 +96,9 @@ double test_result::metric(std::string_view name) const {
     if (m.name == name) return m.value;
   text known;
   for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
-  throw error(text() << "lamina: test: expected the name of a metric, found '" << name
-                     << "'; the program has: " << (metrics.empty() ? text() << "none" : known));
+  LAMINA_THROW error(text() << "lamina: test: expected the name of a metric, found '" << name
+                            << "'; the program has: "
+                            << (metrics.empty() ? text() << "none" : known));
 }
 
 #endif  // LAMINA_DEFINES

@@ -29,11 +29,10 @@ void run_or_fail_all(no_world&, F&& f) {
 }
 template <class World, class F>
 LAMINA_COLD void run_or_fail_all(World& all, F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
+  LAMINA_TRY { f(); }
+  LAMINA_CATCH(const std::exception& e) {
     all.fail(e.what());
-    throw;
+    LAMINA_RETHROW;
   }
 }
 
@@ -96,7 +95,7 @@ class test_sums {
   /// Returns the mean cost and the metrics. Throws lamina::error if there were no samples.
   test_result result() const {
     if (all_.samples == 0)
-      throw error(
+      LAMINA_THROW error(
           "lamina: test: expected at least one mini-batch, found none: the reader is empty, or "
           "drop_last left nothing of it");
     test_result r;

@@ -183,7 +183,7 @@ class feeder {
   }
   [[noreturn]] LAMINA_COLD void fail(int layer, long long expected, const char* what,
                                      long long found) const {
-    throw row_error(
+    LAMINA_THROW row_error(
         text() << "lamina: data layer "
                << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
                << ", row " << rows_ << ": expected " << expected << " " << what << ", found "
@@ -191,7 +191,7 @@ class feeder {
         batch::domain, rows_);
   }
   [[noreturn]] LAMINA_COLD void fail_samples(int layer) const {
-    throw error(
+    LAMINA_THROW error(
         text() << "lamina: data layer "
                << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
                << ": expected one sample, because data_once has no batch dimension, "
@@ -222,7 +222,7 @@ class feeder {
     }
   }
   [[noreturn]] LAMINA_COLD void fail_number(int layer, long long found) const {
-    throw row_error(
+    LAMINA_THROW row_error(
         text() << "lamina: data layer "
                << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
                << ", row " << rows_ << ": expected numbers of " << name_of(table.of[layer].type)

@@ -32,13 +32,11 @@ namespace detail {
 /// position to its message.
 template <program_type P, class F>
 auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, const F& f) {
-  try {
-    return f();
-  } catch (const row_error& e) {
+  LAMINA_TRY { return f(); }
+  LAMINA_CATCH(const row_error& e) {
     at.fail(e, batch.sample_of(e.domain(), e.row()), batch.position_of(e.domain(), e.row()));
-  } catch (const error& e) {
-    at.fail(e, -1);
   }
+  LAMINA_CATCH(const error& e) { at.fail(e, -1); }
 }
 
 }  // namespace detail
@@ -50,7 +48,7 @@ void minibatch_position::fail(const error& e, std::int64_t sample, std::int64_t 
   if (pass >= 0) message << " of pass " << pass;
   if (sample >= 0) message << ", sample " << first_sample + sample;
   if (sample >= 0 && position >= 0) message << ", position " << position;
-  throw error(message << ")");
+  LAMINA_THROW error(message << ")");
 }
 
 #endif  // LAMINA_DEFINES

@@ -66,13 +66,14 @@ std::vector<int> counterparts(const parameter_list_view& to, const parameter_lis
     const parameter_info mine = to.describe(i);
     const int k = find_parameter(from, mine.name);
     if (k < 0)
-      throw error(text() << "lamina: copy_parameters: expected a parameter " << mine.name
-                         << " in the other model, found none");
+      LAMINA_THROW error(text() << "lamina: copy_parameters: expected a parameter " << mine.name
+                                << " in the other model, found none");
     const parameter_info others = from.describe(k);
     if (others.shape != mine.shape || others.type != mine.type)
-      throw error(text() << "lamina: copy_parameters: parameter " << mine.name << ": expected "
-                         << name_of(mine.type) << " " << text().list(mine.shape) << ", found "
-                         << name_of(others.type) << " " << text().list(others.shape));
+      LAMINA_THROW error(text() << "lamina: copy_parameters: parameter " << mine.name
+                                << ": expected " << name_of(mine.type) << " "
+                                << text().list(mine.shape) << ", found " << name_of(others.type)
+                                << " " << text().list(others.shape));
     of.push_back(k);
   }
   return of;
@@ -81,8 +82,8 @@ std::vector<int> counterparts(const parameter_list_view& to, const parameter_lis
 void copy_arrays(const parameter_memory& to, const parameter_memory& from, const int* from_of,
                  double tau, const int* copied, int copied_count) {
   if (!(tau >= 0 && tau <= 1))
-    throw error(text() << "lamina: copy_parameters: expected a tau between 0 and 1, found "
-                       << text().print("%g", tau));
+    LAMINA_THROW error(text() << "lamina: copy_parameters: expected a tau between 0 and 1, found "
+                              << text().print("%g", tau));
   if (tau == 0) return;
   for (int i = 0, next = 0; i < to.list.size(); ++i) {
     const bool whole = tau == 1 || (next < copied_count && copied[next] == i);

@@ -78,16 +78,16 @@ const tensor_entry* find_part(const std::vector<tensor_entry>& entries, std::str
 void add_part(std::vector<tensor_entry>& entries, std::string_view part,
               const std::string& content) {
   if (find_part(entries, part) != nullptr)
-    throw error(text() << "lamina: save: expected one " << part << ", found two");
+    LAMINA_THROW error(text() << "lamina: save: expected one " << part << ", found two");
   entries.push_back(tensor_entry::letters(part_entry_name(part), content));
 }
 
 std::string_view text_of_part(const std::vector<tensor_entry>& entries, std::string_view part,
                               const std::string& path) {
   if (const tensor_entry* const found = find_part(entries, part)) return found->bytes.view();
-  throw error(text() << "lamina: " << path << ": expected a " << part
-                     << " beside the parameters, as save(path, " << part
-                     << ") writes it, found none");
+  LAMINA_THROW error(text() << "lamina: " << path << ": expected a " << part
+                            << " beside the parameters, as save(path, " << part
+                            << ") writes it, found none");
 }
 
 #endif  // LAMINA_DEFINES

@@ -184,17 +184,17 @@ void stored_arrays::check_entries(const std::vector<tensor_entry>& from,
       const std::string name = name_of(info, s);
       const tensor_entry* found = find(from, name);
       if (found == nullptr)
-        throw error(text() << "lamina: " << source << ": expected " << kind << " " << name
-                           << ", found none");
+        LAMINA_THROW error(text() << "lamina: " << source << ": expected " << kind << " " << name
+                                  << ", found none");
       bool same = found->type == info.type && found->dims.size() == info.shape.size() &&
                   (array[i * of_each + s] == nullptr || found->bytes.size() == size_of(info));
       for (std::size_t k = 0; same && k < info.shape.size(); ++k)
         same = found->dims[k] == info.shape[k];
       if (!same)
-        throw error(text() << "lamina: " << source << ": " << name << ": expected "
-                           << lamina::name_of(info.type) << " " << text().list(info.shape)
-                           << ", found " << lamina::name_of(found->type) << " "
-                           << text().list(found->dims));
+        LAMINA_THROW error(text() << "lamina: " << source << ": " << name << ": expected "
+                                  << lamina::name_of(info.type) << " " << text().list(info.shape)
+                                  << ", found " << lamina::name_of(found->type) << " "
+                                  << text().list(found->dims));
     }
 }
 

@@ -141,10 +141,11 @@ class model_embedding<P, true> {
       rows << "no rows";
     else
       rows << "rows " << tables_->first(0) << " to " << tables_->end(0) - 1;
-    throw error(text() << "lamina: model: expected all rows of table " << tables_->tables()[0].name
-                       << ", found " << rows << ": " << tables_->ranks()
-                       << " processes divide it; save() in all of them writes a file that a model "
-                          "of one process loads");
+    LAMINA_THROW error(
+        text() << "lamina: model: expected all rows of table " << tables_->tables()[0].name
+               << ", found " << rows << ": " << tables_->ranks()
+               << " processes divide it; save() in all of them writes a file that a model "
+                  "of one process loads");
   }
 
   std::shared_ptr<sharded_embedding> tables_;
@@ -158,8 +159,8 @@ void fail_undividable(const std::string& name, undividable why) {
   const char* const found[] = {"", "ids that the program computes", "another reader of the table",
                                "one in a block"};
   const int i = static_cast<int>(why);
-  throw error(text() << "lamina: model: table " << name << ": expected " << expected[i]
-                     << ", found " << found[i] << "; leave is_distributed out");
+  LAMINA_THROW error(text() << "lamina: model: table " << name << ": expected " << expected[i]
+                            << ", found " << found[i] << "; leave is_distributed out");
 }
 
 #endif  // LAMINA_DEFINES

@@ -35,7 +35,7 @@ class recurrent_function {
   /// computed one by one, because the exponential of xsimd 8 converts doubles to integers, which is
   /// undefined for NaN.
   void apply(Real* x, std::size_t n) const {
-    using vector = xsimd::batch<Real>;
+    using vector = simd::batch<Real>;
     std::size_t i = 0;
     const bool in_vectors =
         act_ == recurrent_activation::sigmoid || act_ == recurrent_activation::tanh;
@@ -43,7 +43,7 @@ class recurrent_function {
       for (; i + vector::size <= n; i += vector::size) {
         const vector v = vector::load_unaligned(x + i);
         const vector one(Real(1));
-        (act_ == recurrent_activation::tanh ? xsimd::tanh(v) : one / (one + xsimd::exp(-v)))
+        (act_ == recurrent_activation::tanh ? simd::tanh(v) : one / (one + simd::exp(-v)))
             .store_unaligned(x + i);
       }
     for (; i < n; ++i) x[i] = (*this)(x[i]);

@@ -84,7 +84,7 @@ LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string&
   const std::vector<std::int64_t> serials = checkpoints_in(directory);
   for (std::size_t i = serials.size(); i-- > 0;) {
     path = checkpoint_path(directory, serials[i]);
-    try {
+    LAMINA_TRY {
       std::vector<tensor_entry> entries = read(path);
       if (all != nullptr) require_same_checkpoint(*all, serials[i]);
       for (std::size_t k = serials.size(); k-- > i + 1;) {
@@ -95,7 +95,8 @@ LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string&
                      renamed ? " and now called .damaged" : "", path.c_str());
       }
       return entries;
-    } catch (const format_error&) {
+    }
+    LAMINA_CATCH(const format_error& e) {
       if (i == 0) break;
     }
   }
@@ -220,9 +221,10 @@ void require_same_checkpoint(world& all, std::int64_t serial) {
   };
   for (std::size_t r = 1; r < found.size(); ++r)
     if (found[r] != found[0])
-      throw error(text() << "lamina: train: expected the same newest checkpoint in each process, "
-                            "found "
-                         << name(0) << " in rank 0 and " << name(r) << " in rank " << r);
+      LAMINA_THROW error(
+          text() << "lamina: train: expected the same newest checkpoint in each process, "
+                    "found "
+                 << name(0) << " in rank 0 and " << name(r) << " in rank " << r);
 }
 
 void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::string& path,
@@ -232,14 +234,15 @@ void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::stri
     for (std::size_t i = entries.size(); i-- > 0;)  // from the end, because a parameter may have
                                                     // any name
       if (entries[i].name == name) return entries[i];
-    throw error(text() << "lamina: " << path << ": expected an entry " << name << ", found none");
+    LAMINA_THROW error(text() << "lamina: " << path << ": expected an entry " << name
+                              << ", found none");
   };
   if (find("@optimizer@").bytes.view() != facts.optimizer)
-    throw error(text() << "lamina: " << path << ": expected a checkpoint of optimizer "
-                       << facts.optimizer << ", found " << find("@optimizer@").bytes.view());
+    LAMINA_THROW error(text() << "lamina: " << path << ": expected a checkpoint of optimizer "
+                              << facts.optimizer << ", found " << find("@optimizer@").bytes.view());
   if (find("@seed@").as_number() != facts.seed)
-    throw error(text() << "lamina: " << path << ": expected a checkpoint with seed " << facts.seed
-                       << ", found " << find("@seed@").as_number());
+    LAMINA_THROW error(text() << "lamina: " << path << ": expected a checkpoint with seed "
+                              << facts.seed << ", found " << find("@seed@").as_number());
   facts.steps = static_cast<std::int64_t>(find("@step@").as_number());
   facts.at.pass = static_cast<int>(find("@pass@").as_number());
   facts.at.batch = static_cast<std::int64_t>(find("@batch@").as_number());
@@ -261,10 +264,11 @@ void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::stri
       factor = std::bit_cast<float>(static_cast<std::uint32_t>(e.as_number()));
   }
   if (!facts.sets_factor && factor != facts.rate_factor)
-    throw error((text() << "lamina: " << path << ": expected learning_rate.factor = ")
-                    .print("%.9g", static_cast<double>(factor))
-                    .print(" as when it was written, found %.9g; set it before training goes on",
-                           static_cast<double>(facts.rate_factor)));
+    LAMINA_THROW error(
+        (text() << "lamina: " << path << ": expected learning_rate.factor = ")
+            .print("%.9g", static_cast<double>(factor))
+            .print(" as when it was written, found %.9g; set it before training goes on",
+                   static_cast<double>(facts.rate_factor)));
   facts.rate_factor = factor;
   // Both are checked before anything is changed.
   values.check_entries(entries, path);
@@ -272,9 +276,9 @@ void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::stri
   if (arrays >= entries.size() || entries[arrays].name != "@optimizer@")
     for (const tensor_entry& e : entries)
       if (!e.name.starts_with('@') && !values.has(e.name) && !accumulators.has(e.name))
-        throw error(text() << "lamina: " << path
-                           << ": expected a checkpoint of this program, found " << e.name << " "
-                           << text().list(e.dims) << ", which it does not have");
+        LAMINA_THROW error(text() << "lamina: " << path
+                                  << ": expected a checkpoint of this program, found " << e.name
+                                  << " " << text().list(e.dims) << ", which it does not have");
   const auto new_values = values.find_all(entries), states = accumulators.find_all(entries);
   stored_arrays::assign(new_values);
   stored_arrays::assign(states);
@@ -293,9 +297,9 @@ bool read_checkpoint(const std::string& directory, const stored_arrays& values,
 void require_no_checkpoint(const std::string& directory) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   if (!all.empty())
-    throw error(text() << "lamina: train: expected a directory without checkpoints, or "
-                          "checkpoint.resume = true, found "
-                       << checkpoint_path(directory, all.back()));
+    LAMINA_THROW error(text() << "lamina: train: expected a directory without checkpoints, or "
+                                 "checkpoint.resume = true, found "
+                              << checkpoint_path(directory, all.back()));
 }
 
 #endif  // LAMINA_DEFINES

@@ -92,11 +92,11 @@ void detail::require_same_shards(const training_position& at, const std::string&
                               << (readers == 1 ? " process that reads its shard"
                                                : " processes that read their shards"));
   };
-  throw error(text() << "lamina: train: the checkpoint in " << place
-                     << " was made after mini-batch " << at.batch << " of pass " << at.pass
-                     << ": expected " << name(at.readers) << " (.reads_shard) as then, found "
-                     << name(processes)
-                     << "; a checkpoint at the end of a pass goes on with any number");
+  LAMINA_THROW error(text() << "lamina: train: the checkpoint in " << place
+                            << " was made after mini-batch " << at.batch << " of pass " << at.pass
+                            << ": expected " << name(at.readers)
+                            << " (.reads_shard) as then, found " << name(processes)
+                            << "; a checkpoint at the end of a pass goes on with any number");
 }
 
 void samples_of_pass::add(int rows, checksum sum) {
@@ -147,7 +147,7 @@ void samples_of_pass::require_shards(const training_position& stopped, const std
       t << now.samples;
     else
       t << "others";
-    throw error(t << ": does each process read the files of its rank?");
+    LAMINA_THROW error(t << ": does each process read the files of its rank?");
   }
 }
 
@@ -162,20 +162,20 @@ void samples_of_pass::require(const training_position& stopped, const std::strin
     detail::require_same_shards(stopped, place, readers != nullptr ? readers->trainers() : 0);
   if (readers != nullptr) return require_shards(stopped, place, *readers);
   const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
-    throw error(text() << "lamina: train: the checkpoint in " << place
-                       << " was made after mini-batch " << stopped.batch << " of pass "
-                       << stopped.pass << ": expected the same reader, which had read " << expected
-                       << " " << what << " by then, found " << read);
+    LAMINA_THROW error(text() << "lamina: train: the checkpoint in " << place
+                              << " was made after mini-batch " << stopped.batch << " of pass "
+                              << stopped.pass << ": expected the same reader, which had read "
+                              << expected << " " << what << " by then, found " << read);
   };
   if (batches_ != stopped.batch) found("mini-batches", stopped.batch, batches_);
   if (stopped.samples < 0) return;
   if (samples_ != stopped.samples)
     found("samples (is the batch size another one?)", stopped.samples, samples_);
   if (stopped.checksum != 0 && sum_ != stopped.checksum)
-    throw error(text() << "lamina: train: the checkpoint in " << place
-                       << " was made after mini-batch " << stopped.batch << " of pass "
-                       << stopped.pass << ": expected the same " << samples_
-                       << " samples in the same order and mini-batches, found others");
+    LAMINA_THROW error(text() << "lamina: train: the checkpoint in " << place
+                              << " was made after mini-batch " << stopped.batch << " of pass "
+                              << stopped.pass << ": expected the same " << samples_
+                              << " samples in the same order and mini-batches, found others");
 }
 
 #endif  // LAMINA_DEFINES

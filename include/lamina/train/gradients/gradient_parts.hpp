@@ -232,9 +232,10 @@ class gradient_parts {
     auto view = activation_view<Training, V>(machines_[0]->machine());
     if (machines_.size() == 1) return view;
     if constexpr (Training::desc.variables[V].rows == 0) {
-      throw error(text() << "lamina: activation " << variable_name(run_time_program<P>::view, V)
-                         << ": expected rows, or one thread: each of " << machines_.size()
-                         << " threads has a value of its own");
+      LAMINA_THROW error(text() << "lamina: activation "
+                                << variable_name(run_time_program<P>::view, V)
+                                << ": expected rows, or one thread: each of " << machines_.size()
+                                << " threads has a value of its own");
     } else {
       using value = typename decltype(view)::value_type;
       gathered_.resize(static_cast<std::size_t>(counts_of<Training>.variables));

@@ -30,9 +30,9 @@ LAMINA_COLD void combine_machines(std::initializer_list<gradient_machine<P>*> ma
   using real = real_of<P>;
   constexpr lamina::quotient q = weights::quotient;
   if (machines.size() == 0)
-    throw error("lamina: trainer: expected one gradient machine or more, found none");
+    LAMINA_THROW error("lamina: trainer: expected one gradient machine or more, found none");
   if (machines.size() > 1 && !(parts::accumulates_one_by_one && weights::fits))
-    throw error(
+    LAMINA_THROW error(
         "lamina: trainer: expected one gradient machine for a cost that is not one mean over rows, "
         "a sum over rows or a quotient of two such sums, found several");
   std::vector<double> rows, weight;

@@ -47,13 +47,14 @@ class parts_reduction {
   /// nothing. If a thread throws, the threads that wait for it throw the same exception.
   template <class F>
   void run(int thread, F&& f) {
-    try {
+    LAMINA_TRY {
       f();
       // A part without samples still waits at each sum until the other parts have contributed.
       while (met_[index(thread)] < counts_.size()) all_reduce_nothing(thread);
-    } catch (...) {
+    }
+    LAMINA_CATCH_ALL {
       fail();
-      throw;
+      LAMINA_RETHROW;
     }
   }
 

@@ -86,7 +86,7 @@ void fail_parts_of_cost(const program_view& p, parts_fault what, int parts) {
   text t(
       "lamina: train: expected 1 thread or process for a cost that cannot be computed in parts, "
       "found ");
-  throw error(explain(t << parts, p, what));
+  LAMINA_THROW error(explain(t << parts, p, what));
 }
 
 void fail_parts_of_metric(const program_view& p, parts_fault what, std::string_view name,
@@ -94,21 +94,21 @@ void fail_parts_of_metric(const program_view& p, parts_fault what, std::string_v
   text t(
       "lamina: train: expected 1 thread or process for a metric that cannot be computed in "
       "parts, found ");
-  throw error(explain(t << parts << " for '" << name << "'", p, what, true));
+  LAMINA_THROW error(explain(t << parts << " for '" << name << "'", p, what, true));
 }
 
 void fail_accumulated_cost(const program_view& p, parts_fault what, int accumulate) {
   text t(
       "lamina: train: expected accumulate to be 1 for a cost that cannot be computed in parts, "
       "found ");
-  throw error(explain(t << accumulate, p, what));
+  LAMINA_THROW error(explain(t << accumulate, p, what));
 }
 
 void fail_several_minibatches(const program_view& p, parts_fault what) {
   text t(
       "lamina: trainer: expected one mini-batch per update for a cost that cannot be computed in "
       "parts, found several");
-  throw error(explain(t, p, what));
+  LAMINA_THROW error(explain(t, p, what));
 }
 
 #endif  // LAMINA_DEFINES

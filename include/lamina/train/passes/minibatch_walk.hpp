@@ -29,11 +29,8 @@ class minibatch_walk {
       position_.first_sample += rows_;
     }
     for (; at_ != end_; ++at_) {
-      try {
-        to_.fill(*at_);
-      } catch (const row_error& e) {
-        position_.fail(e, e.row());
-      }
+      LAMINA_TRY { to_.fill(*at_); }
+      LAMINA_CATCH(const row_error& e) { position_.fail(e, e.row()); }
       rows_ = to_.rows();
       if (rows_ > 0) return true;
     }

@@ -26,13 +26,13 @@ LAMINA_COLD void prepare_machine(Machine& machine, bool accumulates, const train
     if constexpr (requires { machine.stop_at_nan(stop); })
       machine.stop_at_nan(stop);
     else
-      throw error("lamina: check_nan: expected the CPU as place, found a device");
+      LAMINA_THROW error("lamina: check_nan: expected the CPU as place, found a device");
   }
   if (options.world != nullptr) {
     if constexpr (requires { machine.join_world(*options.world, true); })
       machine.join_world(*options.world, options.reads_shard);
     else
-      throw error(
+      LAMINA_THROW error(
           "lamina: train: expected the CPU as place with several processes, found a "
           "device");
   }

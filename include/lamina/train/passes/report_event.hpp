@@ -37,9 +37,9 @@ LAMINA_COLD inline void report_event(const reported_run& run, optimizer::event& 
 [[noreturn]] LAMINA_COLD inline void fail_changed_options(int threads, std::uint64_t seed,
                                                           int found_threads,
                                                           std::uint64_t found_seed) {
-  throw error(text() << "lamina: train: expected threads and seed of the options to stay "
-                     << threads << " and " << seed << " until training is over, found "
-                     << found_threads << " and " << found_seed);
+  LAMINA_THROW error(text() << "lamina: train: expected threads and seed of the options to stay "
+                            << threads << " and " << seed << " until training is over, found "
+                            << found_threads << " and " << found_seed);
 }
 
 }}}  // namespace lamina::detail

@@ -43,8 +43,9 @@ class run_tasks {
  private:
   [[noreturn]] LAMINA_COLD static void fail(const training_position& at, const std::string& source,
                                             const char* expected, const char* found) {
-    throw error(text() << "lamina: train: " << source << " was written in the middle of pass "
-                       << at.pass << ": expected " << expected << ", found " << found);
+    LAMINA_THROW error(text() << "lamina: train: " << source
+                              << " was written in the middle of pass " << at.pass << ": expected "
+                              << expected << ", found " << found);
   }
 
   shared_tasks* tasks_ = nullptr;
@@ -55,8 +56,9 @@ class run_tasks {
 
 run_tasks::run_tasks(const train_options& options) : tasks_(options.tasks) {
   if (tasks_ != nullptr && (options.world == nullptr || !options.reads_shard))
-    throw error(text() << "lamina: train: expected .world and .reads_shard with .tasks, found no "
-                       << (options.world == nullptr ? ".world" : ".reads_shard"));
+    LAMINA_THROW error(
+        text() << "lamina: train: expected .world and .reads_shard with .tasks, found no "
+               << (options.world == nullptr ? ".world" : ".reads_shard"));
 }
 
 bool run_tasks::begin(const training_position& at, const std::string& source,

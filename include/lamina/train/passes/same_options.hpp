@@ -54,9 +54,9 @@ void require_same_options(world& all, const train_options& mine) {
   for (std::size_t r = 1; r < static_cast<std::size_t>(all.trainers()); ++r)
     for (std::size_t k = 0; k < count; ++k)
       if (found[r * count + k] != found[k])
-        throw error(text() << "lamina: train: expected the same option " << names[k]
-                           << " in each process, found " << found[k] << " in rank 0 and "
-                           << found[r * count + k] << " in rank " << r);
+        LAMINA_THROW error(text() << "lamina: train: expected the same option " << names[k]
+                                  << " in each process, found " << found[k] << " in rank 0 and "
+                                  << found[r * count + k] << " in rank " << r);
 }
 
 #endif  // LAMINA_DEFINES

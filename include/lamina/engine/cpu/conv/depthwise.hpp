@@ -115,7 +115,7 @@ class depthwise {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
-  /// Divides the scratch memory into five parts: a padded copy of one vector of channels of the
+  /// Divides the scratch memory into five arrays: a padded copy of one vector of channels of the
   /// larger image, a copy without padding, the smaller image, the filters, and the positions of
   /// windows and taps.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_arena& arena) const;

@@ -55,8 +55,8 @@ void fail_range(const call_context& c, const char* what, std::int64_t value, std
   if (const int v = c.variable_of(of.data); v >= 0) message << ", " << source_of(c.program(), v);
   message << ": " << what << " in row " << row << ": expected 0 to " << count - 1 << ", found "
           << value;
-  if (has_rows) throw row_error(message, of.domain, row);
-  throw error(message);
+  if (has_rows) LAMINA_THROW row_error(message, of.domain, row);
+  LAMINA_THROW error(message);
 }
 
 #endif  // LAMINA_DEFINES

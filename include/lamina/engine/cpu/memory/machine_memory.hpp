@@ -179,7 +179,7 @@ class machine_memory {
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
 
   [[noreturn]] LAMINA_COLD static void fail_moved() {
-    throw error(
+    LAMINA_THROW error(
         "lamina: run: expected an evaluator or a gradient machine with memory, found one that was "
         "moved from");
   }

@@ -94,7 +94,7 @@ class machine {
       memory_.check_by(made);
     } else {
       static_cast<void>(names), static_cast<void>(infinity);
-      throw error(
+      LAMINA_THROW error(
           "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
           "none");
     }

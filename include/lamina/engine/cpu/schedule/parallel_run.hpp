@@ -268,12 +268,13 @@ class parallel_run {
       float* own[bound(slices.most_arguments)];
       int rows[machine<P>::domains];
       std::int64_t first_rows[machine<P>::domains];
-      try {
+      LAMINA_TRY {
         detail::walk_in_step(s, t, threads, meet, given, memory.arguments(), c, machine<P>::domains,
                              own, rows, first_rows, memory_[static_cast<std::size_t>(t)]);
-      } catch (...) {
+      }
+      LAMINA_CATCH_ALL {
         meet.fail();
-        throw;
+        LAMINA_RETHROW;
       }
     });
   }

@@ -23,7 +23,7 @@ LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
     return;
   }
 #endif
-  xsimd::haddp(v).store_aligned(sum);
+  simd::haddp(v).store_aligned(sum);
 }
 
 }}}  // namespace lamina::engine::cpu

@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The sum of the elements of a vector.
 template <class Real>
-LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
+LAMINA_INLINE Real sum_of(simd::batch<Real> v) {
   alignas(64) Real part[lanes_in<Real>];
   v.store_aligned(part);
   Real sum = 0;

@@ -13,23 +13,23 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 LAMINA_INLINE float load(const float* p, float) { return *p; }
 LAMINA_INLINE double load(const double* p, double) { return *p; }
 template <class A>
-LAMINA_INLINE xsimd::batch<float, A> load(const float* p, xsimd::batch<float, A>) {
-  return xsimd::batch<float, A>::load_unaligned(p);
+LAMINA_INLINE simd::batch<float, A> load(const float* p, simd::batch<float, A>) {
+  return simd::batch<float, A>::load_unaligned(p);
 }
 template <class A>
-LAMINA_INLINE xsimd::batch<double, A> load(const double* p, xsimd::batch<double, A>) {
-  return xsimd::batch<double, A>::load_unaligned(p);
+LAMINA_INLINE simd::batch<double, A> load(const double* p, simd::batch<double, A>) {
+  return simd::batch<double, A>::load_unaligned(p);
 }
 LAMINA_INLINE void store(float* p, float v) { *p = v; }
 LAMINA_INLINE void store(double* p, double v) { *p = v; }
 // Each overload fixes the element type: an overload for all types would be ambiguous with xsimd's
 // `store`.
 template <class A>
-LAMINA_INLINE void store(float* p, xsimd::batch<float, A> v) {
+LAMINA_INLINE void store(float* p, simd::batch<float, A> v) {
   v.store_unaligned(p);
 }
 template <class A>
-LAMINA_INLINE void store(double* p, xsimd::batch<double, A> v) {
+LAMINA_INLINE void store(double* p, simd::batch<double, A> v) {
   v.store_unaligned(p);
 }
 

@@ -12,7 +12,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The widest vector of real numbers, floats or doubles, that the compiler may use.
 template <class Real>
-using vector_in = xsimd::batch<Real>;
+using vector_in = simd::batch<Real>;
 using vector = vector_in<float>;
 
 /// The number of elements of a `vector_in<Real>`.
@@ -22,7 +22,7 @@ inline constexpr int lanes = lanes_in<float>;
 
 /// A vector of N floats. Where a wider vector exists, vectors of 4 and of 8 floats exist too.
 template <int N>
-using vector_of = xsimd::make_sized_batch_t<float, bound(N)>;
+using vector_of = simd::make_sized_batch_t<float, bound(N)>;
 /// Floats in a vector of this type.
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(V::size);
@@ -37,10 +37,10 @@ LAMINA_INLINE vector fused_multiply_add(vector a, vector b, vector c) {
   if constexpr (lanes == 16) {
     return vector(_mm512_fmadd_ps(a, b, c));
   } else {
-    return xsimd::fma(a, b, c);
+    return simd::fma(a, b, c);
   }
 #else
-  return xsimd::fma(a, b, c);
+  return simd::fma(a, b, c);
 #endif
 }
 
@@ -50,17 +50,17 @@ LAMINA_INLINE vector_in<double> fused_multiply_add(vector_in<double> a, vector_i
   if constexpr (lanes_in<double> == 8) {
     return vector_in<double>(_mm512_fmadd_pd(a, b, c));
   } else {
-    return xsimd::fma(a, b, c);
+    return simd::fma(a, b, c);
   }
 #else
-  return xsimd::fma(a, b, c);
+  return simd::fma(a, b, c);
 #endif
 }
 
 /// Makes the compiler hold `v` in a register. Without this, g++ repeats a load as the memory
 /// operand of every instruction that uses it, and the load units become the bottleneck.
 template <class Real>
-LAMINA_INLINE void hold_in_register(xsimd::batch<Real>& v) {
+LAMINA_INLINE void hold_in_register(simd::batch<Real>& v) {
 #if defined(__GNUC__) && defined(__AVX512F__)
   __asm__("" : "+v"(v.data));
 #elif defined(__GNUC__) && defined(__SSE__)
@@ -104,20 +104,22 @@ LAMINA_INLINE void end_streams() {
 #endif
 }
 
-/// The number of vector registers of the instruction set.
-#if defined(__AVX512F__) || defined(__aarch64__)
+/// The number of vector registers of the instruction set. Where a vector is one float, it is the
+/// number of registers for floats of ARM and RISC-V.
+#if defined(__AVX512F__) || defined(__aarch64__) || \
+    (defined(LAMINA_PLAIN_VECTORS) && LAMINA_PLAIN_VECTORS == 4)
 inline constexpr int vector_registers = 32;
 #else
 inline constexpr int vector_registers = 16;
 #endif
 
 /// Vectors per row of the register tile: 2, or 4 for many registers and short vectors.
-inline constexpr int tile_vectors = vector_registers == 32 && sizeof(vector) == 16 ? 4 : 2;
+inline constexpr int tile_vectors = vector_registers == 32 && sizeof(vector) <= 16 ? 4 : 2;
 
 /// Rows of the register tile, the block of a matrix product whose sums stay in registers. The
 /// accumulators of the tile, one row of the right operand and one element of the left operand must
 /// fit into the registers: 14 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 16 with NEON, 6 x 8
-/// with SSE; doubles have half of the columns.
+/// with SSE, 6 x 4 with single floats; doubles have half of the columns.
 inline constexpr int tile_rows = (vector_registers - tile_vectors - 1) / tile_vectors;
 
 /// Columns of the register tile, and of a panel of packed weights.

@@ -103,7 +103,7 @@ LAMINA_COLD double all_reduce_grads(const batch_sums& all_parts, const channel_r
   std::fill_n(sums, batch_sum_count(r.channels), 0.0);
   if (r.rows > 0) {
     if (!(all_parts.weight > 0))
-      throw error(
+      LAMINA_THROW error(
           "lamina: train: sync_batch_norm: expected rows of the cost in each part of a mini-batch, "
           "found a part that has none: make the mini-batch larger, or take fewer threads");
     sums[0] = r.count<double>();

@@ -30,7 +30,7 @@ inline Real& part_number(const operand& o, int outer, int r, int part) {
 template <class T>
 inline constexpr int lanes_of_number = 1;
 template <class Real>
-inline constexpr int lanes_of_number<xsimd::batch<Real>> = lanes_in<Real>;
+inline constexpr int lanes_of_number<simd::batch<Real>> = lanes_in<Real>;
 
 /// Whether holds_squares is true for each lane.
 template <class T>
@@ -39,7 +39,7 @@ LAMINA_INLINE bool all_hold_squares(T sum) {
     return holds_squares(sum);
   } else {
     using limits = std::numeric_limits<typename T::value_type>;
-    return xsimd::all(sum >= T((limits::min)() / limits::epsilon()) && sum <= T((limits::max)()));
+    return simd::all(sum >= T((limits::min)() / limits::epsilon()) && sum <= T((limits::max)()));
   }
 }
 
@@ -85,7 +85,7 @@ LAMINA_INLINE bool all_finite(T x) {
   if constexpr (lanes_of_number<T> == 1)
     return is_finite(x);
   else
-    return xsimd::all(xsimd::abs(x) <= T((std::numeric_limits<typename T::value_type>::max)()));
+    return simd::all(simd::abs(x) <= T((std::numeric_limits<typename T::value_type>::max)()));
 }
 
 }  // namespace detail
