@@ -7,12 +7,13 @@ second project finds the library. twice: two parts of a project add a copy each,
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. optimised: -Wnull-dereference with -O1
 and -O2. without_zlib: LAMINA_WITH_ZLIB=OFF.
-unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. meson: by Meson,
-which finds an installed copy by pkg-config, or clones a local git as a subproject. bazel: by Bazel.
-Both are left out where they are not installed. compiled: with lamina::compiled. imported: with a
-saved model as C++. embedded: with parameters inside the executable. mpi: with lamina_mpi, of an
-installed copy and of one that is added, under mpirun; left out where there is no MPI. vcpkg: the
-overlay port, against a stand-in for vcpkg (vcpkg_port.py).
+unity: a unity build. single_header: the target that writes it. make: by make in place of ninja.
+pkg_config: without CMake. meson: by Meson, which finds an installed copy by pkg-config, or clones a
+local git as a subproject. bazel: by Bazel. Both are left out where they are not installed.
+compiled: with lamina::compiled. imported: with a saved model as C++. embedded: with parameters
+inside the executable. mpi: with lamina_mpi, of an installed copy and of one that is added, under
+mpirun; left out where there is no MPI. vcpkg: the overlay port, against a stand-in for vcpkg
+(vcpkg_port.py).
 conan_create.py has Conan.
 
 imported, embedded and mpi compile much that other tests compile too, so a second compiler may do it
@@ -163,6 +164,15 @@ class ways:
     def make(self):
         self.build("make", ADDED.format("EXCLUDE_FROM_ALL") + PROGRAM.format("lamina::lamina"),
                    "-G", "Unix Makefiles")
+
+    def single_header(self):
+        """The target that writes the single header; single_header.py compiles with it."""
+        self.installed()
+        build = self.folder / "installed.build"
+        run("cmake", "--build", build, "--target", "lamina_single_header")
+        for name, entries in (("lamina.hpp", ()), ("lamina_static.hpp", ("static",))):
+            if (build / name).read_text() != run(ROOT / "tools/single_header", *entries):
+                sys.exit(f"{name}: expected what tools/single_header writes, found another text")
 
     def pkg_config(self):
         path = os.pathsep.join([f"{self.installed()}/share/pkgconfig",
