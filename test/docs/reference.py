@@ -222,6 +222,32 @@ INTERNAL = tuple("lamina::" + name for name in (
     "layer", "operators", "onnx", "passes", "kernel", "fluid", "engine::cpu", "trainer_message"))
 
 
+# Types that no program names, because functions of other names return, take or hold them; pages
+# mention them where they explain how lamina works.
+UNNAMED = set("""accumulated_gradients allreduce bfloat16_machine bfloat16_type bucket_memory
+    communication_thread corrected_rate deferred_updates defined device_machine feeder in_process
+    loops_on_threads no_reader parameter_list parameter_sync pass pieces ps_client ps_server
+    traits""".split())
+# What a function gives to the caller, by the function whose example shows its use.
+SHOWN_BY = {
+    "layer::rnn_step": "lamina::layer::dynamic_rnn",
+    "layer::static_rnn_step": "lamina::layer::static_rnn",
+    "layer::if_else_branch": "lamina::layer::if_else",
+    "layer::open_rows": "lamina::layer::record",
+    "parameter_choice": "lamina::only",
+    "optimizer::rows_rule": "lamina::optimizer::rule",
+    "optimizer::checkpoint_options": "lamina::trainer",
+    "optimizer::serial_options": "lamina::train",
+    "dataset::imikolov::sequences": "lamina::dataset::imikolov::read",
+    "dataset::movielens::user": "lamina::dataset::movielens::read",
+    "dataset::movielens::movie": "lamina::dataset::movielens::read",
+    "dataset::mq2007::document": "lamina::dataset::mq2007::read",
+    "dataset::mq2007::pair": "lamina::dataset::mq2007::read",
+    "image::decoded": "lamina::image::read_picture",
+    "image::loader": "lamina::image::load",
+}
+
+
 class Block(typing.NamedTuple):
     """Code that is compiled: a block of a page, or lines of an example."""
     where: str
@@ -310,6 +336,10 @@ class Examples:
 
     def of(self, symbol):
         """The example of a symbol in Markdown, or ""."""
+        name = symbol.path.removeprefix("lamina::")
+        if name in SHOWN_BY and name not in self.own:
+            space, _, other = SHOWN_BY[name].rpartition("::")
+            symbol = symbol._replace(namespace=space, name=other)
         pattern = self.pattern(symbol)
         own = self.own.get(symbol.path.removeprefix("lamina::"))
         if own:
@@ -383,6 +413,8 @@ def is_public(symbol, words):
     """Whether pages or examples name a symbol."""
     parts = symbol.path.split("::")
     forms = {"::".join(parts[i:]) for i in range(len(parts) - 1)}
+    if symbol.name in UNNAMED:
+        return False
     generic = {"read", "source", "train", "test", "sample", "options", "element", "page", "check",
                "text", "set", "in", "out", "into", "size_of", "row", "finds", "gets"}
     if symbol.name not in generic and symbol.kind != "other":
