@@ -218,6 +218,12 @@ AREAS = [
 NOT_FOR_USERS = ("architecture", "coverage", "operators", "layers", "compile_time")
 
 
+SHOW = """
+
+Names are in namespace `lamina::layer`. Where an example calls `show`, it records the lambda as a
+program, runs it once by the [executor](../docs/executor.md) with the values behind the lambda, and
+prints the variables that the lambda returns ([show.hpp](../test/docs/reference/show.hpp)).
+"""
 INTERNAL = tuple("lamina::" + name for name in (
     "layer", "operators", "onnx", "passes", "kernel", "fluid", "engine::cpu", "trainer_message"))
 
@@ -513,7 +519,7 @@ class Reference:
             found = [s for name in listed.split() for s in symbols
                      if s.header == by_name.get(name) and s.namespace == "lamina::layer"
                      and s.kind in ("function", "class")]
-            text = re.sub(r"\]\((\w+\.md)", r"](../docs/\1", text)
+            text = re.sub(r"\]\((\w+\.md)", r"](../docs/\1", text) + SHOW
             self.add("layers_" + slug_of(title), title, text, found, umbrella, index, types)
         index.append("\n## By topic\n")
         for name, title, text, listed in AREAS:
@@ -523,9 +529,10 @@ class Reference:
         self.pages["reference/index.md"] = "\n".join(index) + "\n"
 
     def summary(self):
-        return (f"{self.count} public names, each with its header; examples: "
-                f"{self.count - len(self.missing) - self.examples.of_tests} of pages or programs, "
-                f"{self.examples.of_tests} of tests, {len(self.missing)} missing")
+        own, tests, missing = (len(self.examples.own), self.examples.of_tests, len(self.missing))
+        return (f"{self.count} public names, each with its header; examples: {own} with output, "
+                f"{self.count - own - tests - missing} of pages or programs, {tests} of tests, "
+                f"{missing} missing")
 
     def add(self, name, title, text, found, umbrella, index, types):
         groups, used = groups_of(found), set()

@@ -55,15 +55,17 @@ def faults_of(text, outputs):
     return faults
 
 
-def program_of(source, compiler, build, flags):
-    """Compiles a file with the executors of all tests; returns the program, or None."""
-    program = build / source.stem
-    sources = [source, *([ROOT / "test/executor/shared_executor.cpp"]
-                         if "show.hpp" in source.read_text() else [])]
-    done = subprocess.run([*compiler.split(), "-std=c++20", f"-I{ROOT / 'include'}",
-                           f"-I{ROOT / 'test'}", *flags, *sources, "-o", program, "-pthread",
-                           *(["-lz"] if "-DLAMINA_HAS_ZLIB=0" not in flags else [])])
-    return program if done.returncode == 0 else None
+def programs_of(sources, compiler, build, flags):
+    """Compiles each file, and once the executors of all tests; returns the programs, or None."""
+    command = [*compiler.split(), "-std=c++20", f"-I{ROOT / 'include'}", f"-I{ROOT / 'test'}",
+               *flags]
+    executor = build / "shared_executor.o"
+    steps = [["-c", ROOT / "test/executor/shared_executor.cpp", "-o", executor]]
+    libraries = ["-pthread", *(["-lz"] if "-DLAMINA_HAS_ZLIB=0" not in flags else [])]
+    steps += [[source, executor, "-o", build / source.stem, *libraries] for source in sources]
+    if any(subprocess.run([*command, *step]).returncode for step in steps):
+        return None
+    return [build / source.stem for source in sources]
 
 
 def self_test():
@@ -91,11 +93,11 @@ def main():
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     build.mkdir(parents=True, exist_ok=True)
-    faults, count = [], 0
-    for source in sorted((HERE / "reference").glob("*.cpp")):
-        program = program_of(source, arguments.compiler, build, arguments.flags)
-        if program is None:
-            return True
+    faults, count, sources = [], 0, sorted((HERE / "reference").glob("*.cpp"))
+    programs = programs_of(sources, arguments.compiler, build, arguments.flags)
+    if programs is None:
+        return True
+    for source, program in zip(sources, programs):
         done = subprocess.run([program], text=True, capture_output=True, cwd=build)
         if done.returncode:
             faults.append(f"{source.name}: exit status {done.returncode}: {done.stderr}")
