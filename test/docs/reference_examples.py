@@ -99,6 +99,7 @@ def main():
         return True
     for source, program in zip(sources, programs):
         done = subprocess.run([program], text=True, capture_output=True, cwd=build)
+        program.unlink()  # more than a gigabyte: each program that it records is a large constant
         if done.returncode:
             faults.append(f"{source.name}: exit status {done.returncode}: {done.stderr}")
             continue
