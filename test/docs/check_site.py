@@ -41,7 +41,7 @@ LISTS = ("docs/index.md", "CHANGELOG.md", "docs/coverage.md", "reference/index.m
 WIDE = ("index", "docs/quickstart", "docs/layers", "docs/v2", "docs/operators", "docs/errors",
         "docs/control_flow", "examples/README", "reference/index")
 WIDTHS = (1280, 400)
-MOST_WITHOUT = 30
+MOST_WITHOUT = 0
 # What a newcomer searches, and a part of the address of a page that answers.
 QUERIES = {
     "install": "building.html",
@@ -157,8 +157,8 @@ onload = async () => {
       const pages = () => [...all.querySelectorAll(".md-search-result__item")];
       for (let i = 0; i < 200 && !pages().length; ++i) await sleep(100);
       const first = pages().slice(0, FIRST).flatMap(e => [...e.querySelectorAll("a")]);
-      const target = e => decodeURIComponent(e.href.replace(/[?]h=[^#]*/, ""));
-      searches.push({words, found: first.map(target)});
+      const plain = e => decodeURIComponent(e.href.replace(/[?]h=[^#]*/, ""));
+      searches.push({words, found: first.map(plain)});
     });
   fetch("measured", {method: "POST", body: JSON.stringify({widths, searches})});
 };

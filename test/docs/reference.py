@@ -218,8 +218,40 @@ AREAS = [
 NOT_FOR_USERS = ("architecture", "coverage", "operators", "layers", "compile_time")
 
 
+SHOW = """
+
+Names are in namespace `lamina::layer`. Where an example calls `show`, it records the lambda as a
+program, runs it once by the [executor](../docs/executor.md) with the values behind the lambda, and
+prints the variables that the lambda returns ([show.hpp](../test/docs/reference/show.hpp)).
+"""
 INTERNAL = tuple("lamina::" + name for name in (
     "layer", "operators", "onnx", "passes", "kernel", "fluid", "engine::cpu", "trainer_message"))
+
+
+# Types that no program names, because functions of other names return, take or hold them; pages
+# mention them where they explain how lamina works.
+UNNAMED = set("""accumulated_gradients allreduce bfloat16_machine bfloat16_type bucket_memory
+    communication_thread corrected_rate deferred_updates defined device_machine feeder in_process
+    loops_on_threads no_reader parameter_list parameter_sync pass pieces ps_client ps_server
+    traits""".split())
+# What a function gives to the caller, by the function whose example shows its use.
+SHOWN_BY = {
+    "layer::rnn_step": "lamina::layer::dynamic_rnn",
+    "layer::static_rnn_step": "lamina::layer::static_rnn",
+    "layer::if_else_branch": "lamina::layer::if_else",
+    "layer::open_rows": "lamina::layer::record",
+    "parameter_choice": "lamina::only",
+    "optimizer::rows_rule": "lamina::optimizer::rule",
+    "optimizer::checkpoint_options": "lamina::trainer",
+    "optimizer::serial_options": "lamina::train",
+    "dataset::imikolov::sequences": "lamina::dataset::imikolov::read",
+    "dataset::movielens::user": "lamina::dataset::movielens::read",
+    "dataset::movielens::movie": "lamina::dataset::movielens::read",
+    "dataset::mq2007::document": "lamina::dataset::mq2007::read",
+    "dataset::mq2007::pair": "lamina::dataset::mq2007::read",
+    "image::decoded": "lamina::image::read_picture",
+    "image::loader": "lamina::image::load",
+}
 
 
 class Block(typing.NamedTuple):
@@ -310,6 +342,10 @@ class Examples:
 
     def of(self, symbol):
         """The example of a symbol in Markdown, or ""."""
+        name = symbol.path.removeprefix("lamina::")
+        if name in SHOWN_BY and name not in self.own:
+            space, _, other = SHOWN_BY[name].rpartition("::")
+            symbol = symbol._replace(namespace=space, name=other)
         pattern = self.pattern(symbol)
         own = self.own.get(symbol.path.removeprefix("lamina::"))
         if own:
@@ -383,6 +419,8 @@ def is_public(symbol, words):
     """Whether pages or examples name a symbol."""
     parts = symbol.path.split("::")
     forms = {"::".join(parts[i:]) for i in range(len(parts) - 1)}
+    if symbol.name in UNNAMED:
+        return False
     generic = {"read", "source", "train", "test", "sample", "options", "element", "page", "check",
                "text", "set", "in", "out", "into", "size_of", "row", "finds", "gets"}
     if symbol.name not in generic and symbol.kind != "other":
@@ -481,7 +519,7 @@ class Reference:
             found = [s for name in listed.split() for s in symbols
                      if s.header == by_name.get(name) and s.namespace == "lamina::layer"
                      and s.kind in ("function", "class")]
-            text = re.sub(r"\]\((\w+\.md)", r"](../docs/\1", text)
+            text = re.sub(r"\]\((\w+\.md)", r"](../docs/\1", text) + SHOW
             self.add("layers_" + slug_of(title), title, text, found, umbrella, index, types)
         index.append("\n## By topic\n")
         for name, title, text, listed in AREAS:
@@ -491,9 +529,10 @@ class Reference:
         self.pages["reference/index.md"] = "\n".join(index) + "\n"
 
     def summary(self):
-        return (f"{self.count} public names, each with its header; examples: "
-                f"{self.count - len(self.missing) - self.examples.of_tests} of pages or programs, "
-                f"{self.examples.of_tests} of tests, {len(self.missing)} missing")
+        own, tests, missing = (len(self.examples.own), self.examples.of_tests, len(self.missing))
+        return (f"{self.count} public names, each with its header; examples: {own} with output, "
+                f"{self.count - own - tests - missing} of pages or programs, {tests} of tests, "
+                f"{missing} missing")
 
     def add(self, name, title, text, found, umbrella, index, types):
         groups, used = groups_of(found), set()

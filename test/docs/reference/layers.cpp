@@ -1145,5 +1145,310 @@ int main() {
       },
       {{"x", rows({{1, 2, 3, 4}})}});
   // = [[10, 20, 30, 40]]
+  // Example: layer::relu
+  show([](block& main) { return layer::relu(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[0, 0, 0.5, 2]]
+  // Example: layer::tanh
+  show([](block& main) { return layer::tanh(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[-0.964, -0.4621, 0.4621, 0.964]]
+  // Example: layer::sigmoid
+  show([](block& main) { return layer::sigmoid(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[0.1192, 0.3775, 0.6225, 0.8808]]
+  // Example: layer::softplus
+  show([](block& main) { return layer::softplus(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[0.1269, 0.4741, 0.9741, 2.127]]
+  // Example: layer::exp
+  show([](block& main) { return layer::exp(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[0.1353, 0.6065, 1.649, 7.389]]
+  // Example: layer::square
+  show([](block& main) { return layer::square(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[4, 0.25, 0.25, 4]]
+  // Example: layer::leaky_relu
+  show([](block& main) { return layer::leaky_relu(layer::data<"x", float, 4>(main)); },
+       {{"x", rows({{-2, -0.5f, 0.5f, 2}})}});
+  // = [[-0.04, -0.01, 0.5, 2]]
+  // Example: layer::log
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::log(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[0, 0.6931, 1.099, 1.386]]
+  // Example: layer::sqrt
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::sqrt(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[1, 1.414, 1.732, 2]]
+  // Example: layer::softmax
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::softmax(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[0.03206, 0.08714, 0.2369, 0.6439]]
+  // Example: layer::mean
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::mean(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [2.5]
+  // Example: layer::scale
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::scale(x, 2, {.bias = 1});
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[3, 5, 7, 9]]
+  // Example: layer::clip
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::clip(x, 2, 3);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[2, 2, 3, 3]]
+  // Example: layer::slice
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::slice<layer::along<1, 1, 3>>(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[2, 3]]
+  // Example: layer::argmax
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::argmax<1>(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [3]
+  // Example: layer::reduce_sum
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::reduce_sum<1>(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [10]
+  // Example: layer::reduce_max
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::reduce_max<1>(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [4]
+  // Example: layer::reshape
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::reshape<2, 2>(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[[1, 2], [3, 4]]]
+  // Example: layer::layer_norm
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::layer_norm(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[-1.342, -0.4472, 0.4472, 1.342]]
+  // Example: layer::l2_normalize
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::l2_normalize(x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[0.1826, 0.3651, 0.5477, 0.7303]]
+  // Example: layer::fc
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return layer::fc<2>(x, {.param = {.initializer = lamina::init::constant(0.5f)}});
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[5, 5]]
+  // Example: layer::elementwise_add
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::elementwise_add(x, y);
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[7, 1, 14]]
+  // Example: layer::elementwise_mul
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::elementwise_mul(x, y);
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[10, -6, 49]]
+  // Example: layer::less_than
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::less_than(x, y);
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[0, 1, 0]]
+  // Example: layer::square_error_cost
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::square_error_cost(x, y);
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[9, 25, 0]]
+  // Example: layer::cos_sim
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::cos_sim(x, y);
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[0.7621]]
+  // Example: layer::concat
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::concat({x, y});
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[5, -2, 7, 2, 3, 7]]
+  // Example: layer::logical_and
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto y = layer::data<"y", float, 3>(main);
+        return layer::logical_and(layer::less_than(x, y), layer::not_equal(x, y));
+      },
+      {{"x", rows({{5, -2, 7}})}, {"y", rows({{2, 3, 7}})}});
+  // = [[0, 1, 0]]
+  // Example: layer::cross_entropy
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto label = layer::data<"label", std::int64_t>(main);
+        return layer::cross_entropy(x, label);
+      },
+      {{"x", rows({{0.2f, 0.7f, 0.1f}})}, {"label", ids({1})}});
+  // = [[0.3567]]
+  // Example: layer::softmax_with_cross_entropy
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto label = layer::data<"label", std::int64_t>(main);
+        return layer::softmax_with_cross_entropy(x, label);
+      },
+      {{"x", rows({{0.2f, 0.7f, 0.1f}})}, {"label", ids({1})}});
+  // = [[0.7679]]
+  // Example: layer::accuracy
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto label = layer::data<"label", std::int64_t>(main);
+        return layer::accuracy(x, label);
+      },
+      {{"x", rows({{0.2f, 0.7f, 0.1f}})}, {"label", ids({1})}});
+  // = [1]
+  // Example: layer::sigmoid_cross_entropy_with_logits
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto label = layer::data<"label", float, 3>(main);
+        return layer::sigmoid_cross_entropy_with_logits(x, label);
+      },
+      {{"x", rows({{2, -1, 0}})}, {"label", rows({{1, 0, 1}})}});
+  // = [[0.1269, 0.3133, 0.6931]]
+  // Example: layer::embedding
+  show(
+      [](block& main) {
+        auto ids = layer::data<"ids", std::int64_t>(main);
+        return layer::embedding<3, 2>(ids,
+                                      {.param = {.initializer = lamina::init::constant(0.5f)}});
+      },
+      {{"ids", ids({2, 0})}});
+  // = [[0.5, 0.5], [0.5, 0.5]]
+  // Example: layer::conv2d
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 1, 3, 3>(main);
+        return layer::conv2d<1, 2>(x, {.param = {.initializer = lamina::init::constant(1)}});
+      },
+      {{"x", image(1, 3, 3)}});
+  // = [[[[8, 12], [20, 24]]]]
+  // Example: layer::pool2d
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 1, 4, 4>(main);
+        return layer::pool2d<2, lamina::window{.stride = 2}>(x);
+      },
+      {{"x", image(1, 4, 4)}});
+  // = [[[[5, 7], [13, 15]]]]
+  // Example: layer::sequence_pool
+  show(
+      [](block& main) {
+        auto x = layer::sequence<"x", float>(main);
+        return layer::sequence_pool(x);
+      },
+      {{"x", lamina::sequences<float>({{1, 2}, {3, 4, 5}})}});
+  // = [[1.5], [4]]
+  // Example: layer::sequence_first_step
+  show(
+      [](block& main) {
+        auto x = layer::sequence<"x", float>(main);
+        return layer::sequence_first_step(x);
+      },
+      {{"x", lamina::sequences<float>({{1, 2}, {3, 4, 5}})}});
+  // = [[1], [3]]
+  // Example: layer::matmul
+  show(
+      [](block& main) {
+        auto x = layer::reshape<2, 2>(layer::data<"x", float, 4>(main));
+        return layer::matmul(x, x);
+      },
+      {{"x", rows({{1, 2, 3, 4}})}});
+  // = [[[7, 10], [15, 22]]]
+  // Example: layer::gather
+  show(
+      [](block& main) {
+        auto x = layer::data<"x", float, 2>(main);
+        auto rows = layer::data<"rows", std::int64_t>(main);
+        return layer::gather(x, rows);
+      },
+      {{"x", rows({{1, 2}, {3, 4}})}, {"rows", ids({1, 0})}});
+  // = [[3, 4], [1, 2]]
+  // Example: layer::bernoulli
+  show(
+      [](block& main) {
+        auto p = layer::data<"p", float, 4>(main);
+        return layer::bernoulli(p);
+      },
+      {{"p", rows({{0, 1, 0, 1}})}});
+  // = [[0, 1, 0, 1]]
   // End
 }
