@@ -154,6 +154,18 @@ TEST_CASE("onnx_cells: parameters belong to the functions that have them, in the
   CHECK(found == std::vector<float>{-0.01f, -0.01f});
 }
 
+TEST_CASE("onnx_cells: many known steps are a loop, too") {
+  const tensor w({1, 1, 1}, std::vector<float>{1}), r({1, 1, 1}, std::vector<float>{1});
+  model m({value("x", {5000, 1, 1})}, {any("y"), any("last")});
+  m.graph.initializers = {{"w", &w}, {"r", &r}};
+  m.node("RNN", {"x", "w", "r"}, {"y", "last"},
+         {{"activations", std::vector<std::string>{"Relu"}}});
+  CHECK(m.count("while") == 1);
+  const auto found = m.run({{"x", floats({5000, 1, 1}, std::vector<float>(5000, 1))}});
+  CHECK(found[0].shape() == tensor_shape{5000, 1, 1, 1});
+  CHECK(numbers(found[1]) == std::vector<float>{5000});
+}
+
 TEST_CASE("onnx_cells: nodes that do not fit are errors of the file") {
   const auto failure = [](const tensor_shape& shape, const lamina::onnx_attributes& attributes) {
     const tensor w = tensor::zeros(dtype::float32, shape),

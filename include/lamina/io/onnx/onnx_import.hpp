@@ -582,6 +582,7 @@ class onnx_import {
 
   // Gives each variable a unique name: that of the file if it is free.
   void name_variables(const std::vector<bool>& used) {
+    std::map<std::string, int> next;  // by wish: all smaller suffixes are taken
     for (std::size_t v = 0; v < variables_.size(); ++v) {
       entry& e = variables_[v];
       if (!used[v] || !e.name.empty()) continue;
@@ -589,7 +590,8 @@ class onnx_import {
       for (char& c : wish)
         if (c == '@') c = '_';  // begins a suffix, such as that of a gradient
       std::string name = wish;
-      for (int i = 0; !names_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
+      for (int& i = next[wish]; !names_.insert(name).second; ++i)
+        name = wish + "_" + std::to_string(i);
       e.name = std::move(name);
     }
   }

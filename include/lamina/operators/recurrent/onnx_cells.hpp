@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/recurrent/onnx_cells.hpp - imports ONNX's LSTM, GRU and RNN.
 //
-// If the number of steps is known, the operators of the steps follow each other. Otherwise they are
-// the body of a `while`.
+// If the number of steps is known and not too large, the operators of the steps follow each other.
+// Otherwise they are the body of a `while`.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -49,7 +49,7 @@ class raised_recurrence {
     std::vector<onnx_imported> all, last, cells;
     for (std::int64_t d = 0; d < directions_; ++d) {
       begin(d);
-      all.push_back(n_.unsqueeze(x_.dims[0] < 0 ? repeated() : unrolled(), {1}));
+      all.push_back(n_.unsqueeze(follow_each_other() ? unrolled() : repeated(), {1}));
       last.push_back(n_.unsqueeze(h_, {0}));
       if (gates_ == 4) cells.push_back(n_.unsqueeze(c_, {0}));
     }
@@ -71,6 +71,8 @@ class raised_recurrence {
     std::string name{};
     double alpha = 0, beta = 0;
   };
+
+  bool follow_each_other() const { return x_.dims[0] >= 0 && x_.dims[0] <= longest; }
 
   onnx_imported steps_first(const onnx_imported& x) const {
     n_.require_rank(x, 3, 3);
@@ -152,7 +154,8 @@ class raised_recurrence {
   onnx_imported first(std::size_t i) {
     if (n_.has(i)) return row_of(n_.flag("layout") ? n_.transpose(n_.in(i), {1, 0, 2}) : n_.in(i));
     const std::int64_t batch = x_.dims[1];
-    if (batch >= 0 || x_.dims[0] <= 0) return n_.filled(0, x_.type, {batch, hidden_});
+    if (batch >= 0 || !follow_each_other() || x_.dims[0] == 0)
+      return n_.filled(0, x_.type, {batch, hidden_});
     const onnx_imported zero =
         n_.reduce("reduce_sum", n_.unary("fill_zeros_like", n_.squeeze(n_.slice(x_, 0, 0, 1), {0})),
                   {1}, true);
@@ -183,8 +186,6 @@ class raised_recurrence {
   onnx_imported unrolled() {
     const std::int64_t length = x_.dims[0];
     if (length == 0) return n_.filled(0, x_.type, {0, x_.dims[1], hidden_});
-    if (length > longest)
-      n_.fail(text("expected at most ") << longest << " steps, found " << length);
     std::vector<onnx_imported> steps(static_cast<std::size_t>(length));
     for (std::int64_t i = 0; i < length; ++i) {
       const std::int64_t t = is_reverse_ ? length - 1 - i : i;
