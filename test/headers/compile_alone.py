@@ -157,8 +157,8 @@ def precompile(header, folder, compiler, flags):
 
 
 def headers_in(include):
-    """The headers of the library, without those for other systems. Those of device code are C++ too, but
-    for those with kernels and CUB."""
+    """The headers of the library, without those for other systems. Those of device code are C++
+    too, but for those with kernels and CUB."""
     return sorted(
         str(p.relative_to(include)) for p in (include / LIBRARY).rglob("*")
         if p.suffix == ".hpp" and not FOR_OTHERS.search(str(p)) or
