@@ -39,7 +39,8 @@ INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
 CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)")
 FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithms.cuh")
-FOR_WINDOWS = re.compile(r"core/system/windows(_\w+)?\.hpp$")
+FOR_OTHERS = re.compile(r"core/(system/(windows(_\w+)?|files_only|no_threads|plain_memory)"
+                        r"|simd/plain_vectors)\.hpp$")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's
 # count several times.
@@ -156,11 +157,11 @@ def precompile(header, folder, compiler, flags):
 
 
 def headers_in(include):
-    """The headers of the library, without the bodies for Windows. Those of device code are C++ too,
-    but for those with kernels and CUB."""
+    """The headers of the library, without those for other systems. Those of device code are C++
+    too, but for those with kernels and CUB."""
     return sorted(
         str(p.relative_to(include)) for p in (include / LIBRARY).rglob("*")
-        if p.suffix == ".hpp" and not FOR_WINDOWS.search(str(p)) or
+        if p.suffix == ".hpp" and not FOR_OTHERS.search(str(p)) or
         p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
 
 
