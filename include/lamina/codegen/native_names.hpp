@@ -175,6 +175,12 @@ class native_names : protected native_rows {
     line("auto " + made + " = " + call + ";");
     return made;
   }
+  /// Returns the text of the size of a layer. In C++ of ONNX files, functions for repeated layers
+  /// of other sizes are templates.
+  std::string size_text(int size) const {
+    const std::string made = std::to_string(size);
+    return unnamed_.empty() ? made : native_statement::size(made);
+  }
   void line(const std::string& statement) {
     statements_->push_back({statement});
     statements_->back().source = source_;
