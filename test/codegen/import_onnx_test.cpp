@@ -127,6 +127,42 @@ TEST_CASE("import onnx: extents of symbolic dimensions; errors change no file") 
   CHECK_THAT(lamina::read_file(header), Contains("layer::data<\"x\", float, 5>(main)"));
 }
 
+TEST_CASE("import onnx: a batch that a reshape merges stays apart; lookups are embeddings") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";
+  lamina::onnx_value ids = model_bytes::value("ids", {-1, 3});
+  ids.type = lamina::dtype::int64;
+  onnx_models::model m(std::move(ids), {model_bytes::value("y", {-1, 3, 4})});
+  m.weight("words.weight", {5, 4}).weight("w", {4, 4});
+  m.initializer("flat", lamina::tensor({1}, std::vector<std::int64_t>{-1}));
+  m.initializer("apart", lamina::tensor({3}, std::vector<std::int64_t>{-1, 3, 4}));
+  m.initializer("merged", lamina::tensor({2}, std::vector<std::int64_t>{-1, 4}));
+  m.node("Reshape", {"ids", "flat"}, {"all"}).node("Gather", {"words.weight", "all"}, {"found"});
+  m.node("Reshape", {"found", "apart"}, {"words"}).node("Reshape", {"words", "merged"}, {"rows"});
+  m.node("MatMul", {"rows", "w"}, {"products"}).node("Relu", {"products"}, {"curves"});
+  m.node("Reshape", {"curves", "apart"}, {"y"});
+  lamina::write_file(at, m.bytes());
+  lamina::import_onnx(at, header);
+  const std::string text = lamina::read_file(header);
+  CHECK_THAT(text, Contains("layer::embedding<5, 4>(layer::reshape<3, 1>(ids)"));
+  CHECK_THAT(text, Contains("layer::fc<4, 2>(words"));
+  CHECK_THAT(text, Contains("{.act = lamina::activation::relu, .param = {.name = \"w\"}"));
+  CHECK_THAT(text, !Contains("gather") && !Contains("layer::shape"));
+}
+
+TEST_CASE("import onnx: a number that depends on the batch is computed in each run") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";
+  onnx_models::model m(model_bytes::value("x", {-1, 3}), {model_bytes::value("y", {-1, 3})});
+  m.initializer("first", lamina::tensor({1}, std::vector<std::int64_t>{0}));
+  m.node("Shape", {"x"}, {"shape"}).node("Gather", {"shape", "first"}, {"batch"});
+  m.node("Cast", {"batch"}, {"number"}, {{"to", std::int64_t{1}}});
+  m.node("Div", {"x", "number"}, {"y"});
+  lamina::write_file(at, m.bytes());
+  lamina::import_onnx(at, header);
+  CHECK_THAT(lamina::read_file(header), Contains("layer::shape(x)"));
+}
+
 TEST_CASE("import onnx: dimensions that an input determines are refused, and no file is written") {
   const temporary_folder folder;
   const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";

@@ -62,12 +62,15 @@ inline std::string blocks() {
     m.node("MatMul", {from, at + ".linear.weight"}, {path + "/linear/MatMul"});
     m.node("Add", {path + "/linear/MatMul", at + ".linear.bias"}, {path + "/linear/Add"});
     m.node("Tanh", {path + "/linear/Add"}, {path + "/Tanh"});
-    m.node("LayerNormalization", {path + "/Tanh", at + ".norm.weight", at + ".norm.bias"},
+    m.weight(at + ".out.weight", {4, 4}).weight(at + ".out.bias", {4});
+    m.node("MatMul", {path + "/Tanh", at + ".out.weight"}, {path + "/out/MatMul"});
+    m.node("Add", {path + "/out/MatMul", at + ".out.bias"}, {path + "/out/Add"});
+    m.node("LayerNormalization", {path + "/out/Add", at + ".norm.weight", at + ".norm.bias"},
            {path + "/norm/LayerNormalization"});
-    const std::string to = i == 2 ? "y" : path + "/Add";
-    m.node("Add", {path + "/norm/LayerNormalization", from}, {to});
-    from = to;
+    m.node("Add", {path + "/norm/LayerNormalization", from}, {path + "/Add"});
+    from = path + "/Add";
   }
+  m.node("Abs", {from}, {"y"});
   return m.bytes();
 }
 

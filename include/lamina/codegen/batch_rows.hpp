@@ -216,7 +216,8 @@ class batch_rows {
       fits = same(inputs.at(1)) ? rank == 3
                                 : !has_rows(inputs[1]) && dims_of(inputs[1]).size() == 2 &&
                                       integer(op, "transpose_X", 0) == 0;
-    } else if (op.type.starts_with("elementwise_") && inputs.size() == 2) {
+    } else if (inputs.size() == 2 &&
+               (op.type.starts_with("elementwise_") || is_compared(op.type))) {
       const extents& of_y = dims_of(inputs[1]);
       const std::int64_t given = integer(op, "axis", -1);
       const bool trails = given < 0 || given + static_cast<int>(of_y.size()) == rank;
@@ -325,6 +326,9 @@ class batch_rows {
     }
     all.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
   }
+  static bool is_compared(std::string_view type) {
+    return std::find(std::begin(compared), std::end(compared), type) != std::end(compared);
+  }
   static bool is_pointwise(std::string_view type) {
     return std::find(std::begin(pointwise), std::end(pointwise), type) != std::end(pointwise);
   }
@@ -342,7 +346,7 @@ class batch_rows {
     const int rank = static_cast<int>(dims_of(inputs[0]).size());
     if ((type == "logical_and" || type == "logical_or") && !has_rows(inputs.at(1)))
       return first && is_masked(op, inputs);
-    if (type.starts_with("elementwise_") || one_of(compared)) return first && is_aligned(op);
+    if (type.starts_with("elementwise_") || is_compared(type)) return first && is_aligned(op);
     if (is_pointwise(type)) return first && inputs.size() == 1;
     if (one_of(of_samples)) return first && others(false);
     if (type == "softmax" || type == "cumsum")
@@ -425,7 +429,7 @@ class batch_rows {
   }
   // Logical operators take operands of one shape. With a mask that is the same for all samples, x
   // becomes the product of numbers, or the larger one.
-  bool is_masked(operator_message& op, std::vector<std::string>& inputs) {
+  bool is_masked(operator_message& op, const std::vector<std::string>& inputs) {
     const std::string row = one_row(inputs[1]), out = op.output("Out").at(0);
     if (row.empty() || dims_of(inputs[0]) != dims_of(inputs[1])) return false;
     const std::string mask = new_name(row + ".numbers");
@@ -444,7 +448,6 @@ class batch_rows {
     op.attributes.clear();
     op.attributes.push_back(onnx_set("in_dtype", static_cast<int>(dtype::float32)));
     op.attributes.push_back(onnx_set("out_dtype", static_cast<int>(dtype::boolean)));
-    inputs = {numbers};
     return true;
   }
   // Adds an operator whose result has rows; returns the name of the result.

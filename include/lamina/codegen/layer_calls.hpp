@@ -140,6 +140,7 @@ inline constexpr layer_call layer_calls[] = {
     {"read_from_array", "array_read(X, I) key array_read"},
     {"lod_array_length", "array_length(X) key array_length"},
     {"expand", "expand<expand_times...>(X)"},
+    {"split", "split<$parts>(X; ~sections, ~num, ~axis)"},
     {"slice", "slice<$cuts>(Input; ~axes, ~starts, ~ends)"},
     {"pad", "pad<paddings...>(X, pad_value)"},
     {"gather", "gather(X, Index)"},

@@ -92,8 +92,12 @@ class native_calls : protected native_fusion {
     used_slots_.clear();
     used_attributes_.clear();
     for (const std::string& slot : results) {
-      made.results.push_back(output(op, slot));
-      if (made.results.back() < 0 || handles_.count(made.results.back()) != 0) return false;
+      std::vector<int> all = in_slot(op, slot, false);
+      if (all.empty()) return false;
+      if (made.function != "split") all.resize(1);  // the only layer that returns a list
+      for (const int v : all)
+        if (handles_.count(v) != 0) return false;
+      made.results.insert(made.results.end(), all.begin(), all.end());
     }
     made.base = base_of(made.results[0]);
     if (trains() && made.function == constant && !p_.variables[made.results[0]].stop_gradient)
@@ -224,7 +228,7 @@ class native_calls : protected native_fusion {
         for (const int d : inner(x)) from *= d;
       for (const int d : inner(result)) {
         to *= d;
-        made.templates.push_back(std::to_string(d));
+        made.templates.push_back(size_text(d));
       }
       return x >= 0 ? from == to : !has_rows(result);
     }
@@ -232,6 +236,18 @@ class native_calls : protected native_fusion {
       if (number(op, "reduce_all") != 0) return true;
       for (const int d : list(op, "dim")) made.templates.push_back(std::to_string(d));
       return !made.templates.empty();
+    }
+    if (item == "parts") {
+      const int x = input(op, "X"), at = static_cast<int>(number(op, "axis"));
+      std::string sections;
+      for (const int d : list(op, "sections"))
+        sections += (sections.empty() ? "" : ", ") + std::to_string(d);
+      if (!sections.empty() == (number(op, "num") > 0) || x < 0 || !is_known(x)) return false;
+      if (at + (at < 0 ? static_cast<int>(dims_of(x).size()) : 0) == 0 && has_rows(x)) return false;
+      made.templates.push_back(sections.empty() ? number_text(number(op, "num"))
+                                                : "layer::sections<" + sections + ">");
+      if (at != -1) made.templates.push_back(std::to_string(at));
+      return true;
     }
     if (item == "cuts") {
       const std::vector<int> axes = list(op, "axes"), starts = list(op, "starts"),
@@ -263,7 +279,7 @@ class native_calls : protected native_fusion {
       const std::vector<int> dims = is_parameter(filter) ? dims_of(filter) : std::vector<int>();
       if (dims.size() != 4 || !has_rows(input(op, "Input"))) return false;
       made.templates.push_back(item == "size" ? extent2_text({dims[2], dims[3]})
-                                              : std::to_string(dims[0]));
+                                              : size_text(dims[0]));
       return true;
     }
     if (item == "window") {

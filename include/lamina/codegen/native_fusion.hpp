@@ -77,7 +77,7 @@ class native_fusion : protected native_names {
     }
     made.function = "fc";
     made.key = "fc";
-    made.templates = {std::to_string(size), flatten == 1 ? "" : std::to_string(flatten)};
+    made.templates = {size_text(size), flatten == 1 ? "" : std::to_string(flatten)};
     for (std::size_t i = 1; i < n; ++i)
       if (options_of(weight_of(k + i)) != options_of(w)) return false;
     for (std::size_t i = 1; i < n; ++i) note_options(weight_of(k + i));

@@ -44,7 +44,7 @@ class native_names : protected native_rows {
   /// are enough. If the name says nothing, or is that of a node, this is the kind of layer.
   std::string wanted_identifier(int v) const {
     const std::string base = base_of(v);
-    if (unnamed_.empty()) return base;
+    if (!names_layers_) return base;
     const bool says_nothing = base.starts_with('/') || base.starts_with("value") ||
                               base.starts_with("onnx::") || base.starts_with("val_");
     if (const auto found = kinds_.find(v); says_nothing && found != kinds_.end())
@@ -60,7 +60,8 @@ class native_names : protected native_rows {
   }
   /// Finds the names that generated names must not be equal to, and the kinds of layers.
   void find_kept_names() {
-    if (unnamed_.empty()) return;
+    names_layers_ = !unnamed_.empty();
+    if (!names_layers_) return;
     std::set<std::string> bases;
     for (const std::string& name : unnamed_) bases.insert(without_tmp(name));
     for (int v = 0; v < p_.count.variables; ++v)
@@ -86,7 +87,7 @@ class native_names : protected native_rows {
   std::string layer_name(const std::string& key, const std::string& base) {
     std::string made = key + "_" + std::to_string(keys_[key]);
     const bool is_unnamed = unnamed_.count(base) != 0 && kept_names_.count(made) == 0;
-    if (is_unnamed || (kinds_.empty() && is_generated(key, base))) {
+    if (is_unnamed || (!names_layers_ && is_generated(key, base))) {
       ++counter(keys_, key);
       kept_names_.insert(std::move(made));
       return {};
@@ -175,6 +176,12 @@ class native_names : protected native_rows {
     line("auto " + made + " = " + call + ";");
     return made;
   }
+  /// Returns the text of the size of a layer. In C++ of ONNX files, functions for repeated layers
+  /// of other sizes are templates.
+  std::string size_text(int size) const {
+    const std::string made = std::to_string(size);
+    return names_layers_ ? native_statement::size(made) : made;
+  }
   void line(const std::string& statement) {
     statements_->push_back({statement});
     statements_->back().source = source_;
@@ -251,6 +258,7 @@ class native_names : protected native_rows {
         line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
+  bool names_layers_ = false;         // whether the caller says which layers need names
   std::set<std::string> unnamed_;     // names of layers that need not be in the text
   std::set<std::string> kept_names_;  // names that no generated name may be equal to
   std::map<int, std::string> kinds_;  // for each variable, the kind of the layer that computes it

@@ -5,9 +5,10 @@
 // Two runs are equal if their statements are equal, except for C++ names and for literals that name
 // layers and parameters, and if each uses the results of its own statements at the same positions.
 // Results of statements before the run become arguments of the function, and so do parts of names
-// that differ. First, the run that saves the most lines becomes a function; this is repeated until
-// no run saves lines. A call counts as two lines, so that few long functions are preferred to many
-// short ones. Bodies of functions and of loops are searched too.
+// that differ. Sizes of layers that differ become template arguments. First, the run that saves the
+// most lines becomes a function; this is repeated until no run saves lines. A call counts as two
+// lines, so that few long functions are preferred to many short ones. Bodies of functions and of
+// loops are searched too.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -52,6 +53,49 @@ class native_repeats {
   struct runs {
     std::vector<std::size_t> begins;
     std::size_t length = 0;
+  };
+  /// The sizes of layers in several equal runs. Sizes that differ become template arguments, and so
+  /// do template arguments of the function in which the runs are.
+  class run_sizes {
+   public:
+    /// sizes[r] are the sizes in run r, in order.
+    run_sizes(const std::vector<std::vector<std::string>>& sizes, std::set<std::string>& local) {
+      for (std::size_t n = 0; n < sizes[0].size(); ++n) {
+        std::vector<std::string> values;
+        for (const std::vector<std::string>& run : sizes) values.push_back(run[n]);
+        const bool same = std::set<std::string>(values.begin(), values.end()).size() == 1;
+        if (same && values[0].find_first_not_of("0123456789") == std::string::npos) {
+          expressions_.push_back(values[0]);
+          continue;
+        }
+        const auto [known, is_new] = parameters_.emplace(values, "");
+        if (is_new) {
+          known->second = new_local(local, "size");
+          order_.push_back(&*known);
+        }
+        expressions_.push_back(known->second);
+      }
+    }
+    /// Returns the expression that the function has in place of size n.
+    const std::string& expression(std::size_t n) const { return expressions_[n]; }
+    /// Returns the line before the function; empty if there are no template arguments.
+    std::string declaration() const {
+      std::string list;
+      for (const auto* const p : order_) list += (list.empty() ? "int " : ", int ") + p->second;
+      return list.empty() ? list : wrapped("template <" + list + ">", 0);
+    }
+    /// Returns the template arguments of the call that replaces a run, with marks.
+    std::string arguments(std::size_t run) const {
+      std::string list;
+      for (const auto* const p : order_)
+        list += (list.empty() ? "" : ", ") + native_statement::size(p->first[run]);
+      return list.empty() ? list : "<" + list + ">";
+    }
+
+   private:
+    std::map<std::vector<std::string>, std::string> parameters_;
+    std::vector<const std::pair<const std::vector<std::string>, std::string>*> order_;
+    std::vector<std::string> expressions_;
   };
   /// The parts of a statement that are compared: `text` is the number of its text without names;
   /// `origins` has, for each C++ name in it, the distance to the statement that made the name, and
@@ -165,11 +209,14 @@ class native_repeats {
     const std::size_t count = found.begins.size();
     std::vector<std::vector<std::string>> words(count);  // for each run, its C++ names, in order
     // For each run, the literals of names, in order.
-    std::vector<std::vector<std::string>> names(count);
+    std::vector<std::vector<std::string>> names(count), sizes(count);
     for (std::size_t r = 0; r < count; ++r)
       for (std::size_t i = 0; i < found.length; ++i)
         all[found.begins[r] + i].each_word([&](char mark, std::string_view word, bool) {
-          (mark == native_statement::identifier_mark ? words : names)[r].emplace_back(word);
+          (mark == native_statement::identifier_mark ? words
+           : mark == native_statement::size_mark     ? sizes
+                                                     : names)[r]
+              .emplace_back(word);
         });
     // For each name, the statement that makes it (or `never`) and the last statement that uses it.
     std::map<std::string, std::pair<std::size_t, std::size_t>> lives;
@@ -189,6 +236,7 @@ class native_repeats {
     std::vector<std::string> in_function;                         // names in the function
     local.insert({"layer", "lamina", "std"});
     const native_run_names run_names(names, local);
+    const run_sizes run_size(sizes, local);
     for (std::size_t w = 0; w < words[0].size(); ++w) {
       const auto& [made, used] = lives.at(words[0][w]);
       if (made != never && made >= found.begins[0] && made < found.begins[0] + found.length) {
@@ -234,15 +282,15 @@ class native_repeats {
     }
 
     const std::string function = new_function();
-    write(function, all, found, in_function, run_names, parameters, words[0], returned);
+    write(function, all, found, in_function, run_names, run_size, parameters, words[0], returned);
     std::vector<native_statement> made;
     for (std::size_t k = 0, r = 0; k < all.size();) {
       if (r == count || k != found.begins[r]) {
         made.push_back(all[k++]);
         continue;
       }
-      call(made, function, words[r], parameters, run_names.arguments(r), returned, lives,
-           k + found.length);
+      call(made, function + run_size.arguments(r), words[r], parameters, run_names.arguments(r),
+           returned, lives, k + found.length);
       k += found.length;
       ++r;
     }
@@ -299,7 +347,7 @@ class native_repeats {
 
   void write(const std::string& function, const std::vector<native_statement>& all,
              const runs& found, const std::vector<std::string>& in_function,
-             const native_run_names& run_names,
+             const native_run_names& run_names, const run_sizes& run_size,
              const std::vector<std::pair<std::string, std::size_t>>& parameters,
              const std::vector<std::string>& words, const std::vector<std::size_t>& returned) {
     std::string list;
@@ -310,12 +358,14 @@ class native_repeats {
     for (const std::string& parameter : run_names.parameters())
       list += (list.empty() ? "" : ", ") + parameter;
     std::vector<native_statement> body;
-    std::size_t w = 0, n = 0;
+    std::size_t w = 0, n = 0, s = 0;
     for (std::size_t i = 0; i < found.length; ++i) {
       body.push_back(all[found.begins[0] + i].with_words([&](char mark, std::string_view) {
-        return mark == native_statement::identifier_mark
-                   ? native_statement::identifier(in_function[w++])
-                   : run_names.expression(n++);
+        if (mark == native_statement::identifier_mark)
+          return native_statement::identifier(in_function[w++]);
+        if (mark == native_statement::size_mark)
+          return native_statement::size(run_size.expression(s++));
+        return run_names.expression(n++);
       }));
       for (const std::size_t begin : found.begins)
         body.back().source = common_source(body.back().source, all[begin + i].source);
@@ -330,10 +380,11 @@ class native_repeats {
     }
     // The body may contain repeated runs too; their functions are written before this function.
     body = shortened(std::move(body));
-    std::string text = wrapped("constexpr " + std::string(returned.empty() ? "void " : "auto ") +
-                                   function + "(" + list + ") {",
-                               0) +
-                       "  namespace layer = lamina::layer;\n";
+    std::string text = run_size.declaration();
+    text += wrapped("constexpr " + std::string(returned.empty() ? "void " : "auto ") + function +
+                        "(" + list + ") {",
+                    0) +
+            "  namespace layer = lamina::layer;\n";
     text += native_statement::lines_of(body, 2);
     functions_ += "// Called " + std::to_string(found.begins.size()) + " times.\n" + text + "}\n\n";
   }

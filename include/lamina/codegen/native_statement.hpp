@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/codegen/native_statement.hpp - the statements of a program that is written as C++. Marks
-// enclose C++ names and the names of layers and parameters, so that repeated statements can be
-// compared without them.
+// enclose C++ names, the names of layers and parameters, and the sizes of layers, so that repeated
+// statements can be compared without them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,11 +15,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// A statement, and the statements of its body, if it has one. In its text, marks enclose C++ names
-/// and the literals that name layers and parameters. A literal never contains mark characters,
-/// because text_literal escapes them.
+/// A statement, and the statements of its body, if it has one. In its text, marks enclose C++
+/// names, the literals that name layers and parameters, and sizes of layers. A literal never
+/// contains mark characters, because text_literal escapes them.
 struct native_statement {
-  static constexpr char identifier_mark = '\x01', name_mark = '\x03', end_mark = '\x02';
+  static constexpr char identifier_mark = '\x01', name_mark = '\x03', size_mark = '\x04',
+                        end_mark = '\x02';
 
   std::string text;
   std::vector<native_statement> body = {};
@@ -44,10 +45,14 @@ struct native_statement {
   static std::string name(std::string_view name) {
     return name_mark + text_literal(name) + end_mark;
   }
+  /// Returns the size of a layer, such as the number of its filters, with marks.
+  static std::string size(std::string_view number) {
+    return size_mark + std::string(number) + end_mark;
+  }
   static std::string plain(std::string_view marked) {
     std::string made;
     for (const char c : marked)
-      if (c != identifier_mark && c != name_mark && c != end_mark) made += c;
+      if (c != identifier_mark && c != name_mark && c != size_mark && c != end_mark) made += c;
     return made;
   }
   /// Calls f(mark, word, is_made) for each marked word, in order. `is_made` tells whether this
@@ -57,7 +62,7 @@ struct native_statement {
     constexpr std::string_view block = "lamina::block& ";
     const std::size_t left = text.starts_with("auto ") ? text.find(" = ") : 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] != identifier_mark && text[i] != name_mark) continue;
+      if (text[i] != identifier_mark && text[i] != name_mark && text[i] != size_mark) continue;
       const std::size_t end = text.find(end_mark, i);
       f(text[i], text.substr(i + 1, end - i - 1), i < left || text.substr(0, i).ends_with(block));
       i = end;

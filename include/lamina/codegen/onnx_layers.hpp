@@ -118,8 +118,8 @@ class onnx_layers {
       return;
     }
   }
-  // layer::record names the second and later results of an operator after the first one, so outputs
-  // of the program among them are copied to variables of their names.
+  // Layers of several results name them all after the first one, so outputs of the program among
+  // them are copied to variables of their names.
   void name_outputs(std::vector<operator_message>& all) {
     std::set<std::string> fetched;
     for (const operator_message& op : all)
@@ -132,10 +132,13 @@ class onnx_layers {
       for (slot_message& s : op.inputs)
         for (std::string& name : s.arguments)
           if (const auto other = renamed.find(name); other != renamed.end()) name = other->second;
-      bool is_first = true;
+      std::size_t results = 0;
+      for (const slot_message& s : op.outputs)
+        for (const std::string& name : s.arguments) results += reads_.count(name);
+      if (results < 2) continue;
       for (slot_message& s : op.outputs)
         for (std::string& name : s.arguments) {
-          if (std::exchange(is_first, false) || fetched.count(name) == 0) continue;
+          if (fetched.count(name) == 0) continue;
           made.push_back(*variables_.at(name));
           made.back().name = name + ".result";
           operator_message& copy = copies.emplace_back();

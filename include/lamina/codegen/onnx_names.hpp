@@ -82,7 +82,12 @@ class onnx_names {
     if (all[k].type == "feed" || all[k].type == "fetch") return k + 1;
     std::size_t end = k + 1;
     std::vector<std::string> results = {result_of(all[k])};
-    if (results[0].empty()) return end;
+    if (results[0].empty()) {
+      for (const slot_message& s : all[k].outputs)
+        for (const std::string& name : s.arguments)
+          if (kept_.count(name) == 0) unnamed_.insert(name);
+      return end;
+    }
     const bool is_fc = all[k].type == "mul";
     const auto follows = [&](std::size_t i) {
       return i < all.size() && all[i].input("X") == std::vector{results.back()} &&

@@ -184,6 +184,14 @@ inline void add_activation_softmax(onnx_operators& to) {
   });
 }
 
+/// HardSwish is the product of X and its HardSigmoid.
+inline void raise_hard_sigmoid(onnx_import_node& n) {
+  const bool swish = n.type() == "HardSwish";
+  const onnx_imported y = n.unary("hard_sigmoid", n.in(0),
+                                  {{"slope", swish ? 1.0F / 6 : n.real("alpha", 0.2F)},
+                                   {"offset", swish ? 0.5F : n.real("beta", 0.5F)}});
+  n.out(swish ? n.mul(n.in(0), y) : y);
+}
 /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
 inline void raise_shrink(onnx_import_node& n) {
   const onnx_imported x = n.in(0);
@@ -214,11 +222,8 @@ inline void add_activation_tunable(onnx_operators& to) {
   to.add_node("ThresholdedRelu", [](onnx_import_node& n) {
     n.out(n.unary("thresholded_relu", n.in(0), {{"threshold", n.real("alpha", 1)}}));
   });
-  to.add_node("HardSigmoid", [](onnx_import_node& n) {
-    n.out(n.unary("hard_sigmoid", n.in(0),
-                  {{"slope", n.real("alpha", 0.2F)}, {"offset", n.real("beta", 0.5F)}}));
-  });
-  to.add_node("HardSwish", [](onnx_import_node& n) { n.out(n.unary("hard_swish", n.in(0))); });
+  to.add_node("HardSigmoid", raise_hard_sigmoid);
+  to.add_node("HardSwish", raise_hard_sigmoid);
   to.add_node("Shrink", raise_shrink);
   to.add("leaky_relu", [](onnx_operator& op) {
     op.out("Out", "LeakyRelu", {op.in("X")}, {{"alpha", op.real("alpha", 0.02F)}});
