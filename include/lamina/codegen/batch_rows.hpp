@@ -91,7 +91,7 @@ class batch_rows {
     if (type.starts_with("elementwise_") || one_of(compared)) return first && is_aligned(op);
     if (one_of(pointwise)) return first && inputs.size() == 1;
     if (one_of(of_samples)) return first && others(false);
-    if (type == "softmax" || type == "cumsum")
+    if (type == "softmax" || type == "cumsum" || type == "split")
       return first && axis(integer(op, "axis", -1), rank) != 0;
     if (type == "layer_norm") return first && integer(op, "begin_norm_axis", 1) > 0;
     if (type == "mul") return first && others(false) && integer(op, "x_num_col_dims", 1) > 0;

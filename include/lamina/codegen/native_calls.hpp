@@ -39,7 +39,7 @@ class native_calls : protected native_fusion {
   }
   void finish(layer_text& made) {
     std::erase(made.options, "&act");
-    if (is_generated(made.key, made.base))
+    if (is_generated(made.key, made.base) || !needs_name(made.key, made.results))
       ++counter(keys_, made.key);
     else
       made.options.push_back(".name = " + native_statement::name(made.base));
@@ -190,7 +190,9 @@ class native_calls : protected native_fusion {
     const bool all = number(op, "global_pooling") != 0, adaptive = number(op, "adaptive") != 0;
     const std::vector<int> size = list(op, "ksize");
     std::string text;
-    if (size.size() != 2 || !window(op, number(op, "ceil_mode") != 0, text)) return false;
+    if (!has_rows(input(op, "X")) || size.size() != 2 ||
+        !window(op, number(op, "ceil_mode") != 0, text))
+      return false;
     made.key = adaptive ? "adaptive_pool2d" : "pool2d";
     made.function = all ? "global_pool2d" : adaptive ? "adaptive_pool2d" : "pool2d";
     if (all && adaptive) return false;
@@ -263,7 +265,8 @@ class native_calls : protected native_fusion {
       const std::vector<int> channels = dims_of(input(op, "Input"));
       const double groups = number(op, "groups");
       const bool depthwise = channels.size() == 4 && groups == channels[1] && groups > 1;
-      return channels.size() == 4 && depthwise == (made.key == "depthwise_conv2d");
+      return channels.size() == 4 && has_rows(input(op, "Input")) &&
+             depthwise == (made.key == "depthwise_conv2d");
     }
     return false;
   }

@@ -121,10 +121,22 @@ class native_names : protected native_rows {
     const auto count = keys_.find(key);
     return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
   }
+  /// Whether the text must name the layer of these variables: all layers have the names of the
+  /// file, or it is a layer of outputs, or the generated name could be the name of an output.
+  bool needs_name(const std::string& key, const std::vector<int>& results) const {
+    if (names_layers_ || p_.count.blocks > 1) return true;
+    for (int i = 0; i < p_.count.outputs; ++i) {
+      const std::string name = base_of(p_.outputs[i]);
+      if (name.starts_with(key + "_")) return true;
+      if (std::find(results.begin(), results.end(), p_.outputs[i]) != results.end()) return true;
+    }
+    return false;
+  }
   /// Returns the literal of a parameter's name; empty if it is the name that the layer would
   /// generate.
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
     note_parameter(v);
+    if (!names_layers_) return native_statement::name(name_of(v));
     int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
     return native_statement::name(name_of(v));
@@ -180,6 +192,7 @@ class native_names : protected native_rows {
   /// The most elements of a constant in the text of a program.
   static constexpr std::size_t most_elements = 1024;
 
+  bool names_layers_ = true;       // whether layers have the names of the file
   const scope* values_ = nullptr;  // of persistable variables, as far as the caller has them
   std::string here_ =
       native_statement::identifier(native_statement::block_name(0));  // the block in the text

@@ -40,6 +40,9 @@ struct native_options {
   // The values of persistable variables. Constants, and the learning rate of a training program in
   // Fluid's form, are among them.
   const scope* values = nullptr;
+  // Whether layers have the names of the file. Otherwise only those of outputs have names. The
+  // evaluator keeps the activations of layers with names; it reuses the memory of all others.
+  bool names_layers = true;
 };
 
 namespace detail {
@@ -50,6 +53,7 @@ class native_writer : native_calls {
   native_writer(const loaded_program& program, const native_options& options)
       : native_calls(program), options_(options) {
     values_ = options.values;
+    names_layers_ = options.names_layers;
     if (options.name != identifier_of(options.name))
       throw error("lamina: native_source: expected a C++ name for the program, found '" +
                   options.name + "'");
@@ -274,7 +278,9 @@ class native_writer : native_calls {
     each(op, false, [&](int v) {
       if (base.empty() && !is_left_out(v)) base = base_of(v);
     });
-    text += native_statement::name(base);
+    std::vector<int> results;
+    each(op, false, [&](int v) { results.push_back(v); });
+    text += native_statement::name(needs_name(std::string(type), results) ? base : "");
     for (int s = 0; s < op.schema->input_count; ++s) {
       const std::vector<int> variables = in_slot(op, op.schema->inputs[s].name, true);
       if (variables.empty()) continue;

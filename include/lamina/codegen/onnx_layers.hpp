@@ -25,9 +25,9 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Replaces each product with a matrix of parameters, together with the bias that is added to it,
-/// by the operators of an fc. Weights that ONNX stores with one row per result are transposed: an
-/// fc has one column per result. Also copies outputs whose names layer::record would not keep, and
-/// moves large constants to the parameters.
+/// by the operators of an fc, and calls depthwise convolutions so. Weights that ONNX stores with
+/// one row per result are transposed: an fc has one column per result. Also copies outputs whose
+/// names layer::record would not keep, and moves large constants to the parameters.
 class onnx_layers {
  public:
   onnx_layers(program_message program, scope& values)
@@ -42,6 +42,8 @@ class onnx_layers {
     }
     if (made_.blocks.size() != 1) return std::move(made_);
     std::vector<operator_message>& all = made_.blocks[0].operators;
+    for (operator_message& op : all)
+      if (is_depthwise(op)) op.type = "depthwise_conv2d";
     find_weights(all);
     for (std::size_t k = 0; k < all.size(); ++k)
       if (becomes_mul(all[k])) add_bias(all, k);
@@ -66,6 +68,14 @@ class onnx_layers {
       weights_.insert(name);
       transpose(name);
     }
+  }
+  // Whether each channel of the images is a group; layer::conv2d records such a convolution under
+  // another name.
+  bool is_depthwise(const operator_message& op) const {
+    const attribute_message* groups = op.attribute("groups");
+    if (op.type != "conv2d" || groups == nullptr || groups->integer < 2) return false;
+    const extents& dims = variables_.at(op.input("Input").at(0))->dims;
+    return dims.size() == 4 && dims[1] == groups->integer;
   }
   bool is_product(const operator_message& op) const {
     return op.type == "matmul" && !flag(op, "transpose_X") && op.attribute("alpha") == nullptr &&

@@ -154,8 +154,8 @@ class raised_recurrence {
         length_(n.extent(x_, 0)),
         hidden_(n.extent(n.in(2), 2)) {
     n.require_rank(x_, 3, 3);
-    if (length_ > longest)
-      n.fail(text("expected at most ") << longest << " steps, found " << length_);
+    if (length_ < 1 || length_ > longest)
+      n.fail(text("expected 1 to ") << longest << " steps, found " << length_);
     if (n.extent(n.in(1), 1) != gates_ * hidden_ || n.extent(n.in(2), 1) != gates_ * hidden_)
       n.fail("expected weights for the gates of hidden_size units");
     if (n.has_attribute("clip") && n.real("clip") != 0) n.fail("expected no clip, found one");
@@ -171,7 +171,7 @@ class raised_recurrence {
     std::vector<onnx_imported> all, last, cells;
     for (std::size_t d = 0; d < directions(); ++d) {
       direction(d);
-      all.push_back(n_.unsqueeze(n_.concat(steps_, 0), {1}));
+      all.push_back(n_.unsqueeze(stacked(steps_), {1}));
       last.push_back(n_.unsqueeze(h_, {0}));
       if (gates_ == 4) cells.push_back(n_.unsqueeze(c_, {0}));
     }
@@ -212,6 +212,31 @@ class raised_recurrence {
   onnx_imported part(const onnx_imported& of, std::int64_t k) {
     return n_.slice(of, of.rank() - 1, k * hidden_, (k + 1) * hidden_);
   }
+  // Parts of the last dimension, each of some multiple of the units.
+  std::vector<onnx_imported> parts(const onnx_imported& of, std::vector<std::int64_t> sections) {
+    std::vector<onnx_result> results;
+    for (std::int64_t& s : sections) {
+      s *= hidden_;
+      results.push_back({"Out", of.type, of.dims});
+      results.back().dims.back() = s;
+    }
+    return n_.make_all("split", {{"X", of}},
+                       {{"sections", sections}, {"axis", static_cast<int>(of.rank()) - 1}},
+                       results);
+  }
+  // The slices of the first dimension, one per step.
+  std::vector<onnx_imported> steps_of(const onnx_imported& x) {
+    const std::vector<onnx_result> results(static_cast<std::size_t>(length_),
+                                           {"Y", x.type, {x.dims.begin() + 1, x.dims.end()}});
+    return n_.make_all("unstack", {{"X", x}}, {{"axis", 0}, {"num", static_cast<int>(length_)}},
+                       results);
+  }
+  // The inverse of steps_of().
+  onnx_imported stacked(const std::vector<onnx_imported>& steps) {
+    std::vector<std::int64_t> dims = steps.at(0).dims;
+    dims.insert(dims.begin(), static_cast<std::int64_t>(steps.size()));
+    return n_.make("stack", {onnx_slot("X", steps)}, {{"axis", 0}}, steps[0].type, dims, "Y");
+  }
   // Applies activation f, g or h (0, 1 or 2) of a direction.
   onnx_imported applied(std::size_t d, std::size_t k, const onnx_imported& x) {
     const std::string& name = names_[d * each_ + k];
@@ -237,16 +262,30 @@ class raised_recurrence {
     h_ = first(5, d);
     if (gates_ == 4) c_ = first(6, d);
     steps_.assign(static_cast<std::size_t>(length_), {});
+    // A gru adds its own parts to the gates and to the candidate.
+    std::vector<onnx_imported> inputs, candidates;
+    weights_of_gru of_gates{}, of_candidate{};
+    if (gates_ == 3) {
+      const std::vector<onnx_imported> both = parts(of_x, {2, 1});
+      inputs = steps_of(both[0]);
+      candidates = steps_of(both[1]);
+      of_gates = {n_.slice(r, 0, 0, 2 * hidden_),
+                  bias_h.has_value() ? n_.slice(bias_h, 0, 0, 2 * hidden_) : bias_h};
+      of_candidate = {n_.slice(r, 0, 2 * hidden_, 3 * hidden_),
+                      bias_h.has_value() ? n_.slice(bias_h, 0, 2 * hidden_, 3 * hidden_) : bias_h};
+    } else {
+      inputs = steps_of(of_x);
+    }
     const bool back = d == 1 || n_.string("direction", "forward") == "reverse";
     if (n_.has(4) && back) n_.fail("expected no sequence_lens of a reverse direction, found some");
     for (std::int64_t i = 0; i < length_; ++i) {
       const std::int64_t t = back ? length_ - 1 - i : i;
-      const onnx_imported now = n_.squeeze(n_.slice(of_x, 0, t, t + 1), {0});
+      const onnx_imported& now = inputs[static_cast<std::size_t>(t)];
       const onnx_imported h = h_, c = c_;
       if (gates_ == 4)
         lstm(d, now, r, bias_h);
       else if (gates_ == 3)
-        gru(d, now, r, bias_h);
+        gru(d, now, candidates[static_cast<std::size_t>(t)], of_gates, of_candidate);
       else
         h_ = applied(d, 0, n_.add(now, recurrent(h_, r, bias_h)));
       onnx_imported shown = h_;
@@ -259,7 +298,7 @@ class raised_recurrence {
         h_ = n_.where(runs, h_, h);
         if (gates_ == 4) c_ = n_.where(runs, c_, c);
       }
-      steps_[static_cast<std::size_t>(t)] = n_.unsqueeze(shown, {0});
+      steps_[static_cast<std::size_t>(t)] = shown;
     }
   }
   onnx_imported recurrent(const onnx_imported& h, const onnx_imported& r,
@@ -270,32 +309,31 @@ class raised_recurrence {
   // The gates are i, o, f and c; peepholes i, o and f.
   void lstm(std::size_t d, const onnx_imported& now, const onnx_imported& r,
             const onnx_imported& bias) {
-    const onnx_imported gates = n_.add(now, recurrent(h_, r, bias));
+    const std::vector<onnx_imported> sums =
+        parts(n_.add(now, recurrent(h_, r, bias)), {1, 1, 1, 1});
     const auto gate = [&](std::int64_t k, const onnx_imported& cell) {
-      const onnx_imported sum = part(gates, k);
+      const onnx_imported& sum = sums[static_cast<std::size_t>(k)];
       return applied(d, 0, n_.has(7) ? n_.add(sum, n_.mul(cell, part(row_of(7, d), k))) : sum);
     };
-    const onnx_imported in = gate(0, c_), forget = gate(2, c_),
-                        fresh = applied(d, 1, part(gates, 3));
+    const onnx_imported in = gate(0, c_), forget = gate(2, c_), fresh = applied(d, 1, sums[3]);
     c_ = n_.add(n_.mul(forget, c_), n_.mul(in, fresh));
     h_ = n_.mul(gate(1, c_), applied(d, 2, c_));
   }
-  // The gates are z, r and h.
-  void gru(std::size_t d, const onnx_imported& now, const onnx_imported& r,
-           const onnx_imported& bias) {
-    const auto rows = [&](std::int64_t k, std::int64_t end) {
-      return n_.slice(r, 0, k * hidden_, end * hidden_);
-    };
-    const auto of_bias = [&](std::int64_t k, std::int64_t end) {
-      return bias.has_value() ? n_.slice(bias, 0, k * hidden_, end * hidden_) : bias;
-    };
-    const onnx_imported both =
-        n_.add(n_.slice(now, 1, 0, 2 * hidden_), recurrent(h_, rows(0, 2), of_bias(0, 2)));
-    const onnx_imported update = applied(d, 0, part(both, 0)), reset = applied(d, 0, part(both, 1));
-    const onnx_imported kept = n_.flag("linear_before_reset")
-                                   ? n_.mul(reset, recurrent(h_, rows(2, 3), of_bias(2, 3)))
-                                   : recurrent(n_.mul(reset, h_), rows(2, 3), of_bias(2, 3));
-    const onnx_imported fresh = applied(d, 1, n_.add(part(now, 2), kept));
+  // The recurrent weights of the gates z and r, or of the candidate, and their bias.
+  struct weights_of_gru {
+    onnx_imported weights{}, bias{};
+  };
+  // `now` and `candidate` are what the input adds to the gates and to the candidate.
+  void gru(std::size_t d, const onnx_imported& now, const onnx_imported& candidate,
+           const weights_of_gru& of_gates, const weights_of_gru& of_candidate) {
+    const std::vector<onnx_imported> gates =
+        parts(applied(d, 0, n_.add(now, recurrent(h_, of_gates.weights, of_gates.bias))), {1, 1});
+    const onnx_imported &update = gates[0], &reset = gates[1];
+    const onnx_imported kept =
+        n_.flag("linear_before_reset")
+            ? n_.mul(reset, recurrent(h_, of_candidate.weights, of_candidate.bias))
+            : recurrent(n_.mul(reset, h_), of_candidate.weights, of_candidate.bias);
+    const onnx_imported fresh = applied(d, 1, n_.add(candidate, kept));
     h_ = n_.add(n_.mul(n_.affine(update, -1, 1), fresh), n_.mul(update, h_));
   }
 

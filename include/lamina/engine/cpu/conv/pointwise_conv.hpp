@@ -45,7 +45,8 @@ class pointwise_conv {
   };
   addresses lay_out(scratch_parts& parts) const {
     addresses p;
-    // pack_transposed() also writes the padding of the last filters, which may be wider than a panel.
+    // pack_transposed() also writes the padding of the last filters, which may be wider than a
+    // panel.
     p.panel = parts.floats(static_cast<std::ptrdiff_t>(depth_) * padded(panel_width));
     p.sums = parts.floats(static_cast<std::ptrdiff_t>(size_) * panel_width);
     return p;

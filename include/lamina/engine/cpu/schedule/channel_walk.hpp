@@ -18,9 +18,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 /// length; a `last` after the image stands for its padded end. `head` points to the results for
 /// this image of the operator that the statements are fused with, or is null.
 template <class Runner>
-LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns, int row,
-                                const typename Runner::real* head, std::ptrdiff_t first = 0,
-                                std::ptrdiff_t last = (std::numeric_limits<std::ptrdiff_t>::max)()) {
+LAMINA_INLINE void run_channels(
+    const Runner& runner, int channels, int columns, int row, const typename Runner::real* head,
+    std::ptrdiff_t first = 0, std::ptrdiff_t last = (std::numeric_limits<std::ptrdiff_t>::max)()) {
   using vector = typename Runner::vector;
   constexpr int lanes = static_cast<int>(vector::size);
   const int width = padded(columns), size = columns / channels;
