@@ -198,3 +198,35 @@ TEST_CASE("import onnx: one number that is added to all columns is not the bias 
   CHECK_THAT(lamina::read_file(header), Contains("layer::fc<3>(x") && Contains(".bias = false") &&
                                             Contains("elementwise_add"));
 }
+
+TEST_CASE("import onnx: a factor per channel and a split keep the rows of a fixed batch") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";
+  onnx_models::model m(model_bytes::value("x", {1, 4, 3, 3}),
+                       {model_bytes::value("y", {1, 4, 3, 3})});
+  m.node("GlobalAveragePool", {"x"}, {"mean"}).node("Sigmoid", {"mean"}, {"gate"});
+  m.node("Mul", {"gate", "x"}, {"gated"});
+  m.node("Split", {"gated"}, {"a", "b"}, {{"axis", std::int64_t{1}}});
+  m.node("Concat", {"b", "a"}, {"y"}, {{"axis", std::int64_t{1}}});
+  lamina::write_file(at, m.bytes());
+  lamina::import_onnx(at, header);
+  CHECK_THAT(lamina::read_file(header), Contains("layer::data<\"x\", float, 4, 3, 3>(main)") &&
+                                            Contains("layer::elementwise_mul<0>(x, "));
+}
+
+TEST_CASE("import onnx: images without rows are operands of recorded operators") {
+  const temporary_folder folder;
+  const std::string at = folder.path() + "/m.onnx", header = folder.path() + "/m.hpp";
+  onnx_models::model m(model_bytes::value("x", {2, 4, 3, 3}), {model_bytes::value("y", {24})});
+  m.weight("w", {3, 4, 1, 1});
+  m.node("Conv", {"x", "w"}, {"conv"});
+  m.node("MaxPool", {"conv"}, {"pool"}, {{"kernel_shape", std::vector<std::int64_t>{2, 2}}});
+  m.initializer("shape", lamina::tensor({1}, std::vector<std::int64_t>{24}));
+  m.node("Reshape", {"pool", "shape"}, {"y"});
+  lamina::write_file(at, m.bytes());
+  lamina::import_onnx(at, header);
+  CHECK_THAT(lamina::read_file(header),
+             Contains("layer::data_once<\"x\", float, 2, 4, 3, 3>(main)") &&
+                 Contains("layer::record<lamina::operators::conv2d>(") &&
+                 Contains("layer::record<lamina::operators::pool2d>("));
+}

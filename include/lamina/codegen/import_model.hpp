@@ -29,6 +29,7 @@ struct import_options {
                              // header with .safetensors
   bool simplify = false;     // writes simplified(program): fewer operators, for inference only
   std::set<std::string> unnamed{};  // variables whose layers get generated names
+  bool names_layers = true;         // native_options::names_layers
 };
 
 namespace detail {
@@ -82,8 +83,9 @@ inline void import_model(const inference_model& read, const file_path& header,
     weights += ".safetensors";
   }
   const std::string file = weights.substr(weights.rfind('/') + 1);
-  const std::string source =
-      native_source(read.program, {options.name, "", file, read.variables.get(), options.unnamed});
+  const std::string source = native_source(
+      read.program,
+      {options.name, "", file, read.variables.get(), options.unnamed, options.names_layers});
   scope own;  // the values that the program keeps, converted from Fluid's form
   if (detail::fluid_updates::are_in(read.program.message())) {
     detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);

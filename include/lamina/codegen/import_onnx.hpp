@@ -25,8 +25,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Options of import_onnx.
+/// Options of import_onnx. By default, the names of the file are the names of inputs, outputs and
+/// parameters only.
 struct onnx_import_options : import_options {
+  onnx_import_options() { names_layers = false; }
+
   onnx_load_options load{};  // extents of symbolic dimensions, values of inputs
 };
 

@@ -193,7 +193,9 @@ class native_calls : protected native_fusion {
     const bool all = number(op, "global_pooling") != 0, adaptive = number(op, "adaptive") != 0;
     const std::vector<int> size = list(op, "ksize");
     std::string text;
-    if (size.size() != 2 || !window(op, number(op, "ceil_mode") != 0, text)) return false;
+    if (!has_rows(input(op, "X")) || size.size() != 2 ||
+        !window(op, number(op, "ceil_mode") != 0, text))
+      return false;
     made.key = adaptive ? "adaptive_pool2d" : "pool2d";
     made.function = all ? "global_pool2d" : adaptive ? "adaptive_pool2d" : "pool2d";
     if (all && adaptive) return false;

@@ -83,10 +83,17 @@ class native_names : protected native_rows {
         kinds_[v] = kind;
       });
   }
+  /// Whether a name is that of an output of the program.
+  bool is_output(const std::string& base) const {
+    for (int i = 0; i < p_.count.outputs; ++i)
+      if (base_of(p_.outputs[i]) == base) return true;
+    return false;
+  }
   /// Returns the name that the text gives to a layer; an empty text if the layer may generate it.
   std::string layer_name(const std::string& key, const std::string& base) {
     std::string made = key + "_" + std::to_string(keys_[key]);
-    const bool is_unnamed = unnamed_.count(base) != 0 && kept_names_.count(made) == 0;
+    const bool may_be_unnamed = unnamed_.count(base) != 0 || (hides_names_ && !is_output(base));
+    const bool is_unnamed = may_be_unnamed && kept_names_.count(made) == 0;
     if (is_unnamed || (!names_layers_ && is_generated(key, base))) {
       ++counter(keys_, key);
       kept_names_.insert(std::move(made));
@@ -207,6 +214,7 @@ class native_names : protected native_rows {
   /// generate.
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
     note_parameter(v);
+    if (hides_names_) return native_statement::name(name_of(v));
     int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
     return native_statement::name(name_of(v));
@@ -259,6 +267,7 @@ class native_names : protected native_rows {
   }
 
   bool names_layers_ = false;         // whether the caller says which layers need names
+  bool hides_names_ = false;          // whether only layers of outputs have names
   std::set<std::string> unnamed_;     // names of layers that need not be in the text
   std::set<std::string> kept_names_;  // names that no generated name may be equal to
   std::map<int, std::string> kinds_;  // for each variable, the kind of the layer that computes it

@@ -43,6 +43,9 @@ struct native_options {
   // Variables whose layers get generated names, which the text does not contain. If the name of
   // such a variable is that of a node, as in "/encoder/MatMul_output_0", a comment has it.
   std::set<std::string> unnamed{};
+  // Whether layers have the names of the file. Otherwise only those of outputs have names: an
+  // evaluator keeps the activations of layers with names, and reuses the memory of all others.
+  bool names_layers = true;
 };
 
 namespace detail {
@@ -54,6 +57,7 @@ class native_writer : native_calls {
       : native_calls(program), options_(options) {
     values_ = options.values;
     unnamed_ = options.unnamed;
+    hides_names_ = !options.names_layers;
     find_kept_names();
     if (options.name != identifier_of(options.name))
       throw error("lamina: native_source: expected a C++ name for the program, found '" +

@@ -428,6 +428,8 @@ class onnx_import_node : public onnx_node_attributes {
       } else if (!whole) {
         y = filled_to(y, x, dims);
       } else {
+        // A computed operand keeps the extent 1 of a batch, so that it still has rows.
+        while (y.constant == nullptr && first > 0 && dims[more + first - 1] == 1) --first;
         extents drop;
         for (std::size_t d = 0; d < y.dims.size(); ++d)
           if (d < first || d > last) drop.push_back(static_cast<std::int64_t>(d));

@@ -164,6 +164,31 @@ class raised_recurrence {
   onnx_imported part(const onnx_imported& of, std::int64_t k) {
     return n_.slice(of, of.rank() - 1, k * hidden_, (k + 1) * hidden_);
   }
+  // Parts of the last dimension, each of some multiple of the units.
+  std::vector<onnx_imported> parts(const onnx_imported& of, std::vector<std::int64_t> sections) {
+    std::vector<onnx_result> results;
+    for (std::int64_t& s : sections) {
+      s *= hidden_;
+      results.push_back({"Out", of.type, of.dims});
+      results.back().dims.back() = s;
+    }
+    return n_.make_all("split", {{"X", of}},
+                       {{"sections", sections}, {"axis", static_cast<int>(of.rank()) - 1}},
+                       results);
+  }
+  // The slices of the first dimension, one per step.
+  std::vector<onnx_imported> steps_of(const onnx_imported& x) {
+    const std::vector<onnx_result> results(static_cast<std::size_t>(x.dims[0]),
+                                           {"Y", x.type, {x.dims.begin() + 1, x.dims.end()}});
+    return n_.make_all("unstack", {{"X", x}}, {{"axis", 0}, {"num", static_cast<int>(x.dims[0])}},
+                       results);
+  }
+  // The inverse of steps_of().
+  onnx_imported stacked(const std::vector<onnx_imported>& steps) {
+    std::vector<std::int64_t> dims = steps.at(0).dims;
+    dims.insert(dims.begin(), static_cast<std::int64_t>(steps.size()));
+    return n_.make("stack", {onnx_slot("X", steps)}, {{"axis", 0}}, steps[0].type, dims, "Y");
+  }
 
   // Computes what all steps of a direction use.
   void begin(std::int64_t d) {
@@ -179,6 +204,16 @@ class raised_recurrence {
     }
     of_x_ = n_.matmul(x_, row_of(1), false, true);
     if (bias_x.has_value()) of_x_ = n_.add(of_x_, bias_x);
+    if (gates_ == 3) {
+      candidate_r_ = n_.slice(r_, 0, 2 * hidden_, 3 * hidden_);
+      r_ = n_.slice(r_, 0, 0, 2 * hidden_);
+      if (bias_.has_value()) {
+        candidate_bias_ = n_.slice(bias_, 0, 2 * hidden_, 3 * hidden_);
+        bias_ = n_.slice(bias_, 0, 0, 2 * hidden_);
+      } else {
+        candidate_bias_ = {};
+      }
+    }
     h_ = first(5);
     if (gates_ == 4) c_ = first(6);
   }
@@ -187,13 +222,15 @@ class raised_recurrence {
     const std::int64_t length = x_.dims[0];
     if (length == 0) return n_.filled(0, x_.type, {0, x_.dims[1], hidden_});
     std::vector<onnx_imported> steps(static_cast<std::size_t>(length));
+    std::vector<std::vector<onnx_imported>> inputs;
+    for (const onnx_imported& of : inputs_of(of_x_)) inputs.push_back(steps_of(of));
     for (std::int64_t i = 0; i < length; ++i) {
-      const std::int64_t t = is_reverse_ ? length - 1 - i : i;
-      const onnx_imported now = n_.squeeze(n_.slice(of_x_, 0, t, t + 1), {0});
-      steps[static_cast<std::size_t>(t)] =
-          n_.unsqueeze(step(now, n_.number(static_cast<double>(t), dtype::int64)), {0});
+      const auto t = static_cast<std::size_t>(is_reverse_ ? length - 1 - i : i);
+      std::vector<onnx_imported> now;
+      for (const std::vector<onnx_imported>& of : inputs) now.push_back(of[t]);
+      steps[t] = step(now, n_.number(static_cast<double>(t), dtype::int64));
     }
-    return n_.concat(steps, 0);
+    return stacked(steps);
   }
   onnx_imported repeated() {
     loop_import loop(n_);
@@ -207,7 +244,7 @@ class raised_recurrence {
       const onnx_imported t = is_reverse_ ? n_.sub(last, i) : i;
       h_ = carried[0];
       if (gates_ == 4) c_ = carried[1];
-      const onnx_imported shown = step(n_.gather(of_x_, t, 0), t);
+      const onnx_imported shown = step(inputs_of(n_.gather(of_x_, t, 0)), t);
       std::vector<onnx_imported> made{h_};
       if (gates_ == 4) made.push_back(c_);
       made.push_back(shown);
@@ -224,14 +261,14 @@ class raised_recurrence {
   // One step: h_ and c_ become the next states. Returns the result of the step. After the end of
   // its sequence, a row keeps its state, and its result is 0; in the reverse direction, these steps
   // come before the sequence.
-  onnx_imported step(const onnx_imported& now, const onnx_imported& t) {
+  onnx_imported step(const std::vector<onnx_imported>& now, const onnx_imported& t) {
     const onnx_imported h = h_, c = c_;
     if (gates_ == 4)
-      lstm(now);
+      lstm(now[0]);
     else if (gates_ == 3)
-      gru(now);
+      gru(now[0], now[1]);
     else
-      h_ = applied(0, n_.add(now, recurrent(h_, r_, bias_)));
+      h_ = applied(0, n_.add(now[0], recurrent(h_, r_, bias_)));
     if (!n_.has(4)) return h_;
     const onnx_imported length = n_.unsqueeze(n_.cast(n_.in(4), dtype::int64), {1});
     const onnx_imported runs = n_.binary("greater_than", length, t, dtype::boolean);
@@ -247,33 +284,34 @@ class raised_recurrence {
   }
   // The gates are i, o, f and c; peepholes i, o and f.
   void lstm(const onnx_imported& now) {
-    const onnx_imported gates = n_.add(now, recurrent(h_, r_, bias_));
+    const std::vector<onnx_imported> sums =
+        parts(n_.add(now, recurrent(h_, r_, bias_)), {1, 1, 1, 1});
     const auto gate = [&](std::int64_t k, const onnx_imported& cell) {
-      const onnx_imported sum = part(gates, k);
+      const onnx_imported& sum = sums[static_cast<std::size_t>(k)];
       return applied(0, n_.has(7) ? n_.add(sum, n_.mul(cell, part(row_of(7), k))) : sum);
     };
     const onnx_imported in = gate(0, c_),
                         forget = n_.flag("input_forget") ? n_.affine(in, -1, 1) : gate(2, c_),
-                        fresh = applied(1, part(gates, 3));
+                        fresh = applied(1, sums[3]);
     c_ = n_.add(n_.mul(forget, c_), n_.mul(in, fresh));
     h_ = n_.mul(gate(1, c_), applied(2, c_));
   }
-  // The gates are z, r and h.
-  void gru(const onnx_imported& now) {
-    const auto rows = [&](std::int64_t k, std::int64_t end) {
-      return n_.slice(r_, 0, k * hidden_, end * hidden_);
-    };
-    const auto of_bias = [&](std::int64_t k, std::int64_t end) {
-      return bias_.has_value() ? n_.slice(bias_, 0, k * hidden_, end * hidden_) : bias_;
-    };
-    const onnx_imported both =
-        n_.add(n_.slice(now, 1, 0, 2 * hidden_), recurrent(h_, rows(0, 2), of_bias(0, 2)));
-    const onnx_imported update = applied(0, part(both, 0)), reset = applied(0, part(both, 1));
+  // The gates are z, r and h. `now` and `candidate` are the products of the input for the gates and
+  // for the candidate.
+  void gru(const onnx_imported& now, const onnx_imported& candidate) {
+    const std::vector<onnx_imported> gates =
+        parts(applied(0, n_.add(now, recurrent(h_, r_, bias_))), {1, 1});
+    const onnx_imported &update = gates[0], &reset = gates[1];
     const onnx_imported kept = n_.flag("linear_before_reset")
-                                   ? n_.mul(reset, recurrent(h_, rows(2, 3), of_bias(2, 3)))
-                                   : recurrent(n_.mul(reset, h_), rows(2, 3), of_bias(2, 3));
-    const onnx_imported fresh = applied(1, n_.add(part(now, 2), kept));
+                                   ? n_.mul(reset, recurrent(h_, candidate_r_, candidate_bias_))
+                                   : recurrent(n_.mul(reset, h_), candidate_r_, candidate_bias_);
+    const onnx_imported fresh = applied(1, n_.add(candidate, kept));
     h_ = n_.add(n_.mul(n_.affine(update, -1, 1), fresh), n_.mul(update, h_));
+  }
+  // The products of inputs that a step takes: of a gru, those for the gates and for the candidate.
+  std::vector<onnx_imported> inputs_of(const onnx_imported& products) {
+    if (gates_ != 3) return {products};
+    return parts(products, {2, 1});
   }
 
   onnx_import_node& n_;
@@ -281,11 +319,11 @@ class raised_recurrence {
   std::int64_t gates_, hidden_, directions_ = 1;
   std::vector<function> functions_{};  // of each direction, `each_` functions
   std::size_t each_ = 1;
-  // Of the direction: its number, the recurrent weights and bias, the products of all inputs, and
-  // the states.
+  // Of the direction: its number, the recurrent weights and bias, of a gru those of the gates and
+  // of the candidate, the products of all inputs, and the states.
   std::int64_t direction_ = 0;
   bool is_reverse_ = false;
-  onnx_imported r_{}, bias_{}, of_x_{}, h_{}, c_{};
+  onnx_imported r_{}, bias_{}, candidate_r_{}, candidate_bias_{}, of_x_{}, h_{}, c_{};
 };
 inline void raise_recurrence(onnx_import_node& n) { raised_recurrence(n).run(); }
 

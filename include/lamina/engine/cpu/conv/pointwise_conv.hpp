@@ -46,7 +46,9 @@ class pointwise_conv {
   };
   addresses lay_out(scratch_arena& arena) const {
     addresses p;
-    p.panel = arena.take(static_cast<std::ptrdiff_t>(depth_) * panel_width);
+    // pack_transposed() also writes the padding of the last filters, which may be wider than a
+    // panel.
+    p.panel = arena.take(static_cast<std::ptrdiff_t>(depth_) * padded(panel_width));
     p.sums = arena.take(static_cast<std::ptrdiff_t>(size_) * panel_width);
     return p;
   }
