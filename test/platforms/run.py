@@ -91,7 +91,7 @@ TARGETS = {
             # Wine would otherwise offer to download a browser and .NET.
             "WINEDLLOVERRIDES": "mscoree,mshtml="
         }, "wineserver -k"),
-    "macos": ZIG._replace(compiler=ZIG.compiler + " -target aarch64-macos", units=tuple(UNITS)),
+    "macos": ZIG._replace(compiler=ZIG.compiler + " -target aarch64-macos"),
     "macos-x86": ZIG._replace(compiler=ZIG.compiler + " -target x86_64-macos -mcpu=haswell"),
 }  # yapf: disable
 
