@@ -175,7 +175,7 @@ TARGETS = {
                   ("static_lstm_64", "static_lenet", "train"), install="processors"),
     "s390x": linux("s390x", "", "qemu-s390x", SMALL, install="processors",
                    refused=(("train", "files of parameters are little-endian"), )),
-    "macos": ZIG._replace(compiler=ZIG.compiler + " -target aarch64-macos", units=tuple(UNITS)),
+    "macos": ZIG._replace(compiler=ZIG.compiler + " -target aarch64-macos"),
     "macos-x86": ZIG._replace(compiler=ZIG.compiler + " -target x86_64-macos -mcpu=haswell"),
 }  # yapf: disable
 

@@ -64,7 +64,7 @@ class pass_folder {
     for (const char* const name : {"/done", "/path.txt", "/trainer", "/model"})
       if (!detail::system::remove_path(path_ + name) && errno != ENOENT && errno != ENOTDIR)
         return false;
-    return detail::system::remove_path(path_) || errno == ENOENT || errno == ENOTEMPTY ||
+    return detail::system::remove_folder(path_) || errno == ENOENT || errno == ENOTEMPTY ||
            errno == EEXIST;
   }
 

@@ -42,6 +42,8 @@ TEST_CASE("the facts about files and folders") {
   CHECK(errno == ENOENT);
   CHECK_FALSE(sys::remove_path(folder.path()));  // it is not empty
   CHECK((errno == ENOTEMPTY || errno == EEXIST));
+  CHECK_FALSE(sys::remove_folder(path));  // it is a file
+  CHECK(errno == ENOTDIR);
   CHECK_FALSE(sys::make_folder(folder.path()));
   CHECK(errno == EEXIST);
 }

@@ -158,6 +158,8 @@ bool rename_file(const std::string& from, const std::string& to) {
 
 bool remove_path(const std::string& path) { return std::remove(path.c_str()) == 0; }
 
+bool remove_folder(const std::string& path) { return ::rmdir(path.c_str()) == 0; }
+
 bool make_folder(const std::string& path) { return ::mkdir(path.c_str(), 0777) == 0; }
 
 std::string link_text(const std::string& path) {

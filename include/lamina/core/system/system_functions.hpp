@@ -73,6 +73,8 @@ LAMINA_API_COLD bool may_write(const std::string& path);
 LAMINA_API_COLD bool rename_file(const std::string& from, const std::string& to);
 /// Removes a file or an empty folder.
 LAMINA_API_COLD bool remove_path(const std::string& path);
+/// Removes an empty folder, and no file.
+LAMINA_API_COLD bool remove_folder(const std::string& path);
 LAMINA_API_COLD bool make_folder(const std::string& path);
 /// Returns the path in a symbolic link, or an empty text for other files.
 LAMINA_API_COLD std::string link_text(const std::string& path);

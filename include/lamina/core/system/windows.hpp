@@ -295,7 +295,11 @@ bool remove_path(const std::string& path) {
   constexpr unsigned long access_denied = 5;  // what the system says of a folder
   if (::GetLastError() != access_denied || status_of_entry(path).kind != file_kind::folder)
     return fail();
-  return ::RemoveDirectoryW(name.c_str()) != 0 || fail();
+  return remove_folder(path);
+}
+
+bool remove_folder(const std::string& path) {
+  return ::RemoveDirectoryW(to_wide(path).c_str()) != 0 || fail();
 }
 
 bool make_folder(const std::string& path) {
