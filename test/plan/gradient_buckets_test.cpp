@@ -53,7 +53,7 @@ class watching_sync final : public lamina::parameter_sync {
   void reduce_rows(lamina::engine::cpu::basic_selected_rows<double>* const*, int,
                    const lamina::part_weights&) override {}
   void gather_sums() override {}
-  std::int64_t collect(float* const*, int, std::int64_t steps) override { return steps; }
+  std::int64_t gather_states(float* const*, int, std::int64_t steps) override { return steps; }
   void update(const lamina::update_facts&, update_function, void*, lamina::worker_pool&) override {}
 
   void begin_step(const lamina::part_weights&, int, update_function, void*) override {

@@ -241,7 +241,8 @@ TEMPLATE_TEST_CASE("cancellation: functions of small numbers keep their digits",
       3e-6);
   for (const double x : {-80., -20., -3., -1., -1e-3, -1e-30, 0., 1e-30, 1e-3, 1., 3., 20., 80.}) {
     const double tanh = std::tanh(std::log1p(std::exp(x)));
-    const T found = of_vector<T>([](auto v) { return lamina::operators::mish::f(v); }, T(x));
+    const T found =
+        of_vector<T>([](auto v) { return lamina::operators::mish::f(v, decltype(v)(20)); }, T(x));
     INFO("mish of " << x);
     CHECK(
         static_cast<double>(found) ==
@@ -261,8 +262,10 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
   using limits = std::numeric_limits<T>;
   const auto at = [](auto f, T x) { return of_vector<T>(f, x); };
   const auto swish = [](auto x) { return lamina::operators::swish::f(x, decltype(x)(1)); };
-  const auto mish = [](auto x) { return lamina::operators::mish::f(x); };
-  const auto mish_slope = [](auto x) { return lamina::operators::mish::df(x, decltype(x)(1)); };
+  const auto mish = [](auto x) { return lamina::operators::mish::f(x, decltype(x)(20)); };
+  const auto mish_slope = [](auto x) {
+    return lamina::operators::mish::df(x, decltype(x)(1), decltype(x)(20));
+  };
   const auto swish_slope = [](auto x) {
     return lamina::operators::swish::df(x, decltype(x)(1), decltype(x)(1));
   };
