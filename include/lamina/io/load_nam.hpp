@@ -280,7 +280,7 @@ class nam_reader {
 /// of the member, for damaged files and for what lamina does not import.
 template <class Json = nlohmann::json>
 inference_model load_nam(const file_path& file, const nam_options& options = {}) {
-  const Json parsed = detail::parsed_json<Json>(read_file(file.string()), file.string());
+  const Json parsed = detail::parse_json_text<Json>(read_file(file.string()), file.string());
   const std::string name = file.string();
   return detail::nam_reader<Json>::read({parsed, "model", name}, options);
 }

@@ -207,7 +207,7 @@ class rtneural_reader {
 /// layers.
 template <class Json = nlohmann::json>
 inference_model load_rtneural(const file_path& file, const stream_options& options = {}) {
-  const Json parsed = detail::parsed_json<Json>(read_file(file.string()), file.string());
+  const Json parsed = detail::parse_json_text<Json>(read_file(file.string()), file.string());
   return detail::rtneural_reader<Json>(parsed, file.string(), options).read();
 }
 

@@ -299,7 +299,7 @@ program_message from_json(const Json& json, const std::string& file = "JSON") {
 /// Reads JSON from text. Throws format_error with the offset if the text is not JSON.
 template <class Json = nlohmann::json>
 program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
-  return from_json(detail::parsed_json<Json>(text, file), file);
+  return from_json(detail::parse_json_text<Json>(text, file), file);
 }
 
 }}  // namespace lamina

@@ -26,7 +26,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Parses JSON. Throws format_error, with the offset in `file`, for other texts.
 template <class Json>
-Json parsed_json(std::string_view text, const std::string& file) {
+Json parse_json_text(std::string_view text, const std::string& file) {
   try {
     return Json::parse(text);
   } catch (const typename Json::parse_error& e) {
