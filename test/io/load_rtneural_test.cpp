@@ -80,8 +80,9 @@ TEST_CASE("dense, conv1d, prelu, batchnorm and activations of RTNeural, block by
   conv["dilation"] = {2};
   json norm = layer("batchnorm", 4, {gamma, beta, mean, variance});
   norm["epsilon"] = 0.01;
-  const json file = net(2, {layer("dense", 3, {w, b}, "relu"), conv, layer("prelu", 4, {alpha}),
-                            norm, layer("activation", 4, json::array(), "softmax")});
+  const json file =
+      net(2, {layer("dense", 3, {w, b}, "relu"), conv, layer("prelu", 4, json::array({alpha})),
+              norm, layer("activation", 4, json::array(), "softmax")});
   const std::vector<float> x = signal(2 * 12);
   std::vector<std::vector<double>> h;
   std::vector<double> expected;

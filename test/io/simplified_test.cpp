@@ -115,7 +115,8 @@ class random_program {
       numbers.push_back(bias + scale * (at_most(2000) / 1000.0 - 1));
     static_cast<lamina::tensor&>(values.var(name)) = lamina::tensor(shape(d), numbers).cast(type_);
     lamina::variable_message& v = declare(name, std::move(d));
-    v.persistable = v.is_parameter = true;
+    v.persistable = true;
+    v.is_parameter = numbers.size() > 1;  // single numbers are constants
     return name;
   }
   // A number that a float holds, or one that it does not.

@@ -54,7 +54,8 @@ KNOWN = {
 }
 # Examples that name nothing as lamina does.
 EXAMPLES = ("mnist_mlp", "lenet", "residual_blocks")
-G_PLUS_PLUS_ALONE = {"any_value", "anything", "no_match"}  # core/messages/check.hpp
+# Names of one kind of compiler or machine: g++, -fno-exceptions, a processor without xsimd.
+LEFT_OUT = {"any_value", "anything", "no_match", "error_handler", "set_error_handler", "plain_simd"}
 DIRECTIVES = "".join(f"using namespace {name};\n" for name in ("std", *OPENED[:4]))
 # Names of the standard library that programs write.
 STANDARD = set("""
@@ -161,7 +162,7 @@ def lookups(base):
     reached = {h.removeprefix("lamina/") for h in check_macros.headers_of(texts, "lamina.hpp", {})}
     found = names_of(base, reached)
     lines = ["#include <lamina/lamina.hpp>"]
-    left_out = {name for _, _, name in KNOWN} | G_PLUS_PLUS_ALONE
+    left_out = {name for _, _, name in KNOWN} | LEFT_OUT
     for probe, spaces, named in (("of_all", OPENED, OPENED),
                                  ("of_std", ("std", "lamina"), ("lamina",))):
         lines += [f"namespace {space} {{}}" for space in spaces]

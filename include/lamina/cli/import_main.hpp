@@ -102,6 +102,7 @@ inline int import_main(int argc, const char* const* argv) {
       options.files.program = model.substr(slash + 1);
       model = slash == std::string::npos ? "." : model.substr(0, slash);
     }
+    options.names_layers = true;  // those of the file, as in Fluid
     import_model(model, header, options);
     return 0;
   } catch (const std::exception& e) {

@@ -123,8 +123,9 @@ TEST_CASE("onnx_quantize: wrong scales and zero points are errors that name the 
     return m.failure();
   };
   CHECK(failure("QuantizeLinear", {"x", "s"}) == "loaded");
-  CHECK_THAT(failure("QuantizeLinear", {"x"}), Contains("node 'y' of operator QuantizeLinear: "
-                                                        "expected an input 1, found none"));
+  CHECK_THAT(failure("QuantizeLinear", {"x"}),
+             Contains("node 'y' of operator QuantizeLinear: "
+                      "expected a tensor as input 1, found none"));
   CHECK_THAT(failure("QuantizeLinear", {"x", "s", "i"}), Contains("found data_type 6"));
   CHECK_THAT(failure("QuantizeLinear", {"x", "s"}, {{"output_dtype", 17}}),
              Contains("found data_type 17"));
@@ -140,6 +141,6 @@ TEST_CASE("onnx_quantize: wrong scales and zero points are errors that name the 
   CHECK(failure("MatMulInteger", {"q", "w"}) == "loaded");
   CHECK_THAT(failure("MatMulInteger", {"x", "w"}), Contains("expected int8 or uint8"));
   CHECK_THAT(failure("MatMulInteger", {"q", "q"}), Contains("expected matrices that fit"));
-  CHECK_THAT(failure("QLinearMatMul", {"q", "s"}), Contains("expected an input"));
+  CHECK_THAT(failure("QLinearMatMul", {"q", "s"}), Contains("expected a tensor as input 2"));
   CHECK_THAT(failure("ConvInteger", {"q", "w"}), Contains("3 to 5 dimensions"));
 }

@@ -177,22 +177,32 @@ std::string resolved_path(const std::string& path) {
 }
 
 bool names_in(const std::string& folder, std::vector<std::string>& names) {
-  ::DIR* const open = ::opendir(folder.c_str());
-  if (open == nullptr) return false;
-  for (errno = 0; const ::dirent* entry = ::readdir(open); errno = 0)
-    names.emplace_back(entry->d_name);
-  const int failure = errno;
-  ::closedir(open);
+  struct open_folder {
+    ::DIR* entries;
+    ~open_folder() {
+      if (entries != nullptr) ::closedir(entries);
+    }
+  };
+  int failure = 0;
+  {
+    const open_folder open{::opendir(folder.c_str())};
+    if (open.entries == nullptr) return false;
+    for (errno = 0; const ::dirent* entry = ::readdir(open.entries); errno = 0)
+      names.emplace_back(entry->d_name);
+    failure = errno;
+  }
   errno = failure;
   return failure == 0;
 }
 
 bool matching_paths(const std::string& pattern, std::vector<std::string>& paths) {
-  ::glob_t found{};
-  const int failure = ::glob(pattern.c_str(), 0, nullptr, &found);
-  for (std::size_t i = 0; failure == 0 && i < found.gl_pathc; ++i)
-    paths.emplace_back(found.gl_pathv[i]);
-  ::globfree(&found);
+  struct matches {
+    ::glob_t found{};
+    ~matches() { ::globfree(&found); }
+  } all;
+  const int failure = ::glob(pattern.c_str(), 0, nullptr, &all.found);
+  for (std::size_t i = 0; failure == 0 && i < all.found.gl_pathc; ++i)
+    paths.emplace_back(all.found.gl_pathv[i]);
   return failure == 0 || failure == GLOB_NOMATCH;
 }
 

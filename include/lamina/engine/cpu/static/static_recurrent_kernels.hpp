@@ -96,7 +96,7 @@ struct static_call_kernel<operators::gru_unit> {
     for (int r = 0; r < in.rows; ++r) {
       const float* const x = detail::address_in<Group, 0>(memory) + r * in.stride;
       const float* const h = detail::address_in<Group, 1>(memory) + r * before.stride;
-      alignas(64) float gates[3 * n + lanes], reset[n + lanes];
+      alignas(64) float gates[bound(3 * n + lanes)], reset[bound(n + lanes)];
       product<2 * n, gate>(x, b, h, detail::static_gapless_matrix<0, 2 * n, 3 * n>{w}, gates, n);
       for (int j = 0; j < n; j += lanes)
         (vector::load_unaligned(gates + n + j) * vector::load_unaligned(h + j))
