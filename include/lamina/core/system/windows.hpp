@@ -345,13 +345,16 @@ bool names_in(const std::string& folder, std::vector<std::string>& names) {
     return false;
   }
   ::_wfinddata64_t found{};
-  const std::intptr_t search = ::_wfindfirst64(to_wide(folder + "\\*").c_str(), &found);
-  if (search == -1) return errno == ENOENT;  // the root of an empty disk has no names
+  struct open_search {
+    std::intptr_t handle;
+    ~open_search() {
+      if (handle != -1) ::_findclose(handle);
+    }
+  } search{::_wfindfirst64(to_wide(folder + "\\*").c_str(), &found)};
+  if (search.handle == -1) return errno == ENOENT;  // the root of an empty disk has no names
   do names.push_back(from_wide(found.name));
-  while (::_wfindnext64(search, &found) == 0);
-  const bool is_end = errno == ENOENT;
-  ::_findclose(search);
-  return is_end;
+  while (::_wfindnext64(search.handle, &found) == 0);
+  return errno == ENOENT;
 }
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
