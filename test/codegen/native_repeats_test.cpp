@@ -149,3 +149,27 @@ TEST_CASE("native repeats: functions call functions") {
   CHECK(made.functions.find("auto net_block_2(") < made.functions.find("auto net_block("));
   CHECK_THAT(made.body, Contains("auto x1 = net_block(x0);\nauto x2 = net_block(x1);"));
 }
+
+TEST_CASE("native repeats: a function inside of another gets the numbers of its names") {
+  std::vector<std::string> lines{"auto $h0 = data($main);"};
+  int h = 0;
+  for (int layer = 0; layer < 3; ++layer) {
+    const std::string of = "\"w_" + std::to_string(layer);
+    const auto step = [&](const std::string& text) {
+      lines.push_back("auto $h" + std::to_string(h + 1) + " = " + text + "($h" + std::to_string(h) +
+                      ", " + of + ".in\");");
+      ++h;
+    };
+    step("first");
+    for (int i = 0; i < 6; ++i)
+      for (const char* name : {"fc", "relu", "norm", "abs"}) step(name);
+    step("last");
+  }
+  lines.push_back("return $h" + std::to_string(h) + ";");
+  const shortened made = of(lines);
+  CHECK_THAT(made.functions,
+             Contains("constexpr auto net_block_2(const auto& x, const auto& y) {") &&
+                 Contains("fc(x, lamina::indexed(\"w\", y, \"in\"))") &&
+                 Contains("constexpr auto net_block(const auto& x, int i) {") &&
+                 Contains("= net_block_2(h1, i);"));
+}

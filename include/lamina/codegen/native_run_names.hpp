@@ -36,7 +36,8 @@ class native_run_names {
     }
   }
 
-  /// Returns the expression that the function has in place of name n.
+  /// Returns the expression that the function has in place of name n. Arguments in it are marked as
+  /// C++ names, so that a function of runs in this function gets them too.
   const std::string& expression(std::size_t n) const { return expressions_[n]; }
   /// Returns the declarations of the arguments.
   std::vector<std::string> parameters() const {
@@ -111,9 +112,9 @@ class native_run_names {
   }
   std::string text_argument(const std::vector<std::string>& texts, std::set<std::string>& local) {
     for (const argument& a : arguments_)
-      if (!a.is_number && a.texts == texts) return a.name;
+      if (!a.is_number && a.texts == texts) return native_statement::identifier(a.name);
     arguments_.push_back({new_name({"name"}, local), false, {}, texts});
-    return arguments_.back().name;
+    return native_statement::identifier(arguments_.back().name);
   }
   std::string number_argument(const std::vector<int>& numbers, std::set<std::string>& local) {
     for (const argument& a : arguments_) {
@@ -122,11 +123,12 @@ class native_run_names {
       bool fits = true;
       for (std::size_t r = 0; r < runs_; ++r) fits = fits && numbers[r] - a.numbers[r] == offset;
       if (!fits) continue;
-      if (offset == 0) return a.name;
-      return a.name + (offset > 0 ? " + " : " - ") + std::to_string(offset > 0 ? offset : -offset);
+      const std::string name = native_statement::identifier(a.name);
+      if (offset == 0) return name;
+      return name + (offset > 0 ? " + " : " - ") + std::to_string(offset > 0 ? offset : -offset);
     }
     arguments_.push_back({new_name({"i", "j", "k", "n"}, local), true, numbers, {}});
-    return arguments_.back().name;
+    return native_statement::identifier(arguments_.back().name);
   }
   static std::string new_name(const std::vector<std::string>& usual, std::set<std::string>& local) {
     for (const std::string& name : usual)
