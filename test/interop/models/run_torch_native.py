@@ -40,8 +40,13 @@ MODELS = ("mnist", "lstm", "lstm_of_2_layers", "lstm_both_ways", "gru", "gru_of_
 TURNS = ("script.13", "dynamo.17", "script.20", "dynamo.23", "script.17", "dynamo.20", "script.23")
 
 
+# Of these models, torch.export writes operator set 18 or later only.
+LATER = {"mobilenet_v2": "dynamo.20", "llama": "dynamo.20"}
+
+
 def compiled_cases():
-    return [f"{model}.{TURNS[i % len(TURNS)]}.batch" for i, model in enumerate(MODELS)]
+    turns = {model: TURNS[i % len(TURNS)] for i, model in enumerate(MODELS)} | LATER
+    return [f"{model}.{turns[model]}.batch" for model in MODELS]
 
 
 def is_recurrent(name):
