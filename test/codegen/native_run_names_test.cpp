@@ -27,7 +27,8 @@ TEST_CASE("native run names: numbers become an index, others a text") {
   CHECK(native_statement::plain(n.expression(0)) == "\"same\"");
   CHECK(native_statement::plain(n.expression(1)) == "lamina::indexed(\"block\", i, \"first\")");
   CHECK(native_statement::plain(n.expression(2)) == "lamina::indexed(\"block\", i)");
-  CHECK(native_statement::plain(n.expression(3)) == "lamina::composed_name(\"layer_\", i, \"_ffn.w_0\")");
+  CHECK(native_statement::plain(n.expression(3)) ==
+        "lamina::composed_name(\"layer_\", i, \"_ffn.w_0\")");
   CHECK(native_statement::plain(n.expression(4)) == "lamina::indexed(\"conv2d\", i + 2)");
   CHECK(native_statement::plain(n.expression(5)) == "lamina::composed_name(\"res\", name, \"_w\")");
   CHECK(n.parameters() == texts{"int i", "std::string_view name"});
