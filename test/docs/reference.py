@@ -232,8 +232,8 @@ INTERNAL = tuple("lamina::" + name for name in (
 # mention them where they explain how lamina works.
 UNNAMED = set("""accumulated_gradients allreduce bfloat16_machine bfloat16_type bucket_memory
     communication_thread corrected_rate deferred_updates defined device_machine feeder in_process
-    loops_on_threads mpi_packets no_reader parameter_list parameter_sync pass pieces ps_client ps_server
-    traits""".split())
+    loops_on_threads mpi_packets no_reader parameter_list parameter_sync pass pieces
+    ps_client ps_server traits""".split())
 # What a function gives to the caller, by the function whose example shows its use.
 SHOWN_BY = {
     "layer::rnn_step": "lamina::layer::dynamic_rnn",
