@@ -82,7 +82,7 @@ template <class Real>
 LAMINA_INLINE vector_in<Real> first_lanes(int n, vector_in<Real> a, vector_in<Real> b) {
   alignas(64) Real numbers[lanes_in<Real>];
   for (int l = 0; l < lanes_in<Real>; ++l) numbers[l] = static_cast<Real>(l);
-  return xsimd::select(vector_in<Real>::load_aligned(numbers) < vector_in<Real>(Real(n)), a, b);
+  return simd::select(vector_in<Real>::load_aligned(numbers) < vector_in<Real>(Real(n)), a, b);
 }
 
 }}}  // namespace lamina::engine::cpu
