@@ -10,8 +10,9 @@ anything else can fail. Its namespaces are `lamina { inline namespace LAMINA_ABI
 names the version and the instruction set (core/abi.hpp), in the form of namespaces.py, which tools
 that index sources understand.
 It calls nothing that reads or writes numbers as the locale asks: from_chars, to_chars and
-lamina::text do not. A body that stands apart (LAMINA_DEFINES) has no `[]<class T>(T)`: nvcc writes
-the default arguments of the template around such a lambda a second time, which is an error.
+lamina::text do not. It names simd::, and not xsimd::, which some processors lack. A body that
+stands apart (LAMINA_DEFINES) has no `[]<class T>(T)`: nvcc writes the default arguments of the
+template around such a lambda a second time, which is an error.
 include/lamina/lamina.hpp reaches every .hpp, except those that not_in_umbrella.txt names with a
 reason.
 
@@ -65,6 +66,8 @@ def form_faults(name, text):
         if found := OF_LOCALE.search(line):
             yield (f"{name}:{number}: std::{found[1]} depends on the locale:"
                    " from_chars or lamina::text do not")
+        if "xsimd::" in line.split("//")[0] and not name.startswith("core/simd/"):
+            yield (f"{name}:{number}: expected simd::, which all processors have, found xsimd::")
     apart = False
     for number, line in enumerate(lines, 1):
         apart = (apart or line == "#if LAMINA_DEFINES") and not line.startswith("#endif")
@@ -152,6 +155,9 @@ def self_test():
                ({
                    "core/b.hpp": header("core/b.hpp", "std::ostringstream s;")
                }, "", "std::ostringstream depends"),
+               ({
+                   "core/b.hpp": header("core/b.hpp", "auto x = xsimd::select(a, b, c);")
+               }, "", "expected simd::"),
                ({
                    "core/b.hpp": header("core/b.hpp", "auto x = std::stoi(s);")
                }, "", None), ({
