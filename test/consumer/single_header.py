@@ -142,7 +142,7 @@ def check_two_files(compiler, folder, single):
         run(compiler, *FLAGS, f"-I{single}", "-MD", "-c", folder / f"{name}.cpp", "-o", objects[-1])
         read = objects[-1].with_suffix(".d").read_text()
         if re.search(r"/(xtensor|xtl)/", read) or str(INCLUDE) in read:
-            sys.exit(f"expected xsimd alone beside the single header, found {read}")
+            sys.exit(f"expected the single header to read xsimd and nothing else, found {read}")
     run(compiler, *objects, "-o", folder / "two", "-pthread", "-lz")
     if (said := run(folder / "two")) != "3 2":
         sys.exit(f"two files: expected '3 2', found {said}")
@@ -162,7 +162,7 @@ def check_page(compiler, folder):
 
 
 def check_messages(compiler, folder, single):
-    """What a user is told who includes too much, or makes a mistake in a program."""
+    """Checks the messages for too many includes and for a mistake in a program."""
     alone = "lamina: the single header: expected "
     with_static = folder / "static.hpp"
     run(TOOL, "--out", with_static, "static")

@@ -60,7 +60,7 @@ def template_end(text):
 
 
 def declaration_at(lines, at, indent):
-    """(text up to its body, body, the line behind it) of the declaration that begins at a line."""
+    """(text up to its body, body, the line after it) of the declaration that begins at a line."""
     depth, head = 0, ""
     text = "\n".join(line.removeprefix(indent) for line in lines[at:at + 400])
     inside = ""

@@ -40,11 +40,11 @@ class native_names : protected native_rows {
     made_handles_.push_back(v);
     return handles_[v] = native_statement::identifier(made);
   }
-  /// Returns the beginning of the C++ name of a variable. Of a module's name, the last two words
-  /// are enough. If the name says nothing, or is that of a node, this is the kind of layer.
+  /// Returns the beginning of the C++ name of a variable: the last two words of the name of a
+  /// module, or the kind of the layer if the name says nothing or is that of a node.
   std::string wanted_identifier(int v) const {
     const std::string base = base_of(v);
-    if (!names_layers_) return base;
+    if (!knows_unnamed_) return base;
     const bool says_nothing = base.starts_with('/') || base.starts_with("value") ||
                               base.starts_with("onnx::") || base.starts_with("val_");
     if (const auto found = kinds_.find(v); says_nothing && found != kinds_.end())
@@ -60,8 +60,8 @@ class native_names : protected native_rows {
   }
   /// Finds the names that generated names must not be equal to, and the kinds of layers.
   void find_kept_names() {
-    names_layers_ = !unnamed_.empty();
-    if (!names_layers_) return;
+    knows_unnamed_ = !unnamed_.empty();
+    if (!knows_unnamed_) return;
     std::set<std::string> bases;
     for (const std::string& name : unnamed_) bases.insert(without_tmp(name));
     for (int v = 0; v < p_.count.variables; ++v)
@@ -94,7 +94,7 @@ class native_names : protected native_rows {
     std::string made = key + "_" + std::to_string(keys_[key]);
     const bool may_be_unnamed = unnamed_.count(base) != 0 || (hides_names_ && !is_output(base));
     const bool is_unnamed = may_be_unnamed && kept_names_.count(made) == 0;
-    if (is_unnamed || (!names_layers_ && is_generated(key, base))) {
+    if (is_unnamed || (!knows_unnamed_ && is_generated(key, base))) {
       ++counter(keys_, key);
       kept_names_.insert(std::move(made));
       return {};
@@ -187,7 +187,7 @@ class native_names : protected native_rows {
   /// of other sizes are templates.
   std::string size_text(int size) const {
     const std::string made = std::to_string(size);
-    return names_layers_ ? native_statement::size(made) : made;
+    return knows_unnamed_ ? native_statement::size(made) : made;
   }
   void line(const std::string& statement) {
     statements_->push_back({statement});
@@ -266,7 +266,7 @@ class native_names : protected native_rows {
         line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
-  bool names_layers_ = false;         // whether the caller says which layers need names
+  bool knows_unnamed_ = false;        // whether the caller says which layers need names
   bool hides_names_ = false;          // whether only layers of outputs have names
   std::set<std::string> unnamed_;     // names of layers that need not be in the text
   std::set<std::string> kept_names_;  // names that no generated name may be equal to

@@ -283,7 +283,7 @@ class native_writer : native_calls {
     each(op, false, [&](int v) {
       if (base.empty() && !is_left_out(v)) base = base_of(v);
     });
-    const std::string name = !names_layers_ ? base : layer_name(std::string(type), base);
+    const std::string name = !knows_unnamed_ ? base : layer_name(std::string(type), base);
     text += name.empty() ? "\"\"" : native_statement::name(name);
     for (int s = 0; s < op.schema->input_count; ++s) {
       const std::vector<int> variables = in_slot(op, op.schema->inputs[s].name, true);

@@ -27,7 +27,7 @@ struct native_statement {
   std::string end = "";     // the line after the body
   bool is_call = false;     // calls a function that native_repeats made
   bool is_last = false;     // a return statement
-  std::string source = "";  // the node from which it comes, for a comment
+  std::string source = "";  // the node from which it comes; a comment shows it
 
   static std::string identifier(std::string_view name) {
     return identifier_mark + std::string(name) + end_mark;

@@ -26,7 +26,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 namespace detail {
 
 /// Decides by the position of an element whether it belongs to the first part. Let `fraction` be
-/// the size of the smaller part, of 1. Of every 1 / fraction consecutive elements, one is drawn at
+/// the size of the smaller part, of 1. One of every 1 / fraction consecutive elements is drawn at
 /// random for the smaller part, so that the size of each part is exact to one element.
 class position_split {
  public:

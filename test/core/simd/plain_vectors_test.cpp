@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <lamina/core/config.hpp>
 
-// This processor may have xsimd's vectors; the header also works beside them.
+// This processor may have xsimd's vectors; the header also works if a file includes both.
 #if !defined(LAMINA_PLAIN_VECTORS)
 #define LAMINA_PLAIN_VECTORS 16
 #define LAMINA_TEST_ADDED_PLAIN_VECTORS

@@ -34,7 +34,7 @@ TEST_CASE("pointers outlive the arrays that held them") {
   CHECK(count == 4);
 }
 
-TEST_CASE("a sharded table is no table of the trainer, and its arrays are told to the servers",
+TEST_CASE("the trainer does not hold a sharded table, and tells its arrays to the servers",
           "[threads]") {
   std::mutex mutex;
   test::in_ranks(

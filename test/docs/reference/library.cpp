@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples of what is not a layer, for the reference of the documentation site.
+// Examples of names other than layers; the reference of the documentation site shows them.
 #include <cstdint>
 #include <iostream>
 #include <string>

@@ -49,7 +49,7 @@ using integer_of = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t
 /// The only instruction set; xsimd's batches have an argument of this kind.
 struct plain {};
 
-/// The result of a comparison, for each lane.
+/// Holds the result of a comparison in each lane.
 template <class T, class A = plain>
 struct batch_bool {
   static constexpr int size = detail::lanes_in<T>;

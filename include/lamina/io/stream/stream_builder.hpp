@@ -106,9 +106,10 @@ class stream_builder {
     operator_message& made =
         add("lstm_unit", {{"X", {gates}}, {"C_prev", {cell_before}}}, {real("forget_bias", 0)});
     made.outputs = {slot("C", {next_cell}), slot("H", {next})};
-    keep(hidden, shifted(next, name + ".minus_hidden", size, first_hidden, -1));
+    const std::string kept = shifted(next, name + ".minus_hidden", size, first_hidden, -1);
     keep(cell, shifted(next_cell, name + ".minus_cell", size, first_cell, -1));
-    return {next, size};
+    const std::string now = keep(hidden, kept);
+    return {kept == next ? now : next, size};
   }
 
   /// One step of a GRU whose reset gate multiplies the product of the state:
@@ -146,8 +147,7 @@ class stream_builder {
     const std::string next = binary(
         "elementwise_add", candidate,
         binary("elementwise_mul", z, binary("elementwise_sub", h, candidate, row), row), row);
-    keep(h, next);
-    return {next, size};
+    return {keep(h, next), size};
   }
 
   /// A pointwise operator without parameters, such as tanh.
@@ -198,9 +198,7 @@ class stream_builder {
 
   /// Ends the program: the result `y`, and the next values of all states.
   inference_model finish(const stream_signal& y) {
-    operator_message& last = add("scale", {{"X", {y.name}}}, {real("scale", 1)});
-    last.outputs = {slot("Out", {variable("y", dims_of(y.channels))})};
-    fetches_.insert(fetches_.begin(), "y");
+    give_out(y.name, "y", fetches_.begin());
     block_message& main = program_.blocks[0];
     std::vector<operator_message> feeds;
     for (const std::string& name : feeds_) {
@@ -298,12 +296,29 @@ class stream_builder {
     program_.blocks[0].variables.back().need_check_feed = true;
     return name;
   }
-  // Makes `value` the next value of a state; the copy has the name by which it is found.
-  void keep(const std::string& state, const std::string& value) {
-    const extents dims = program_.blocks[0].find(value)->dims;
-    operator_message& copy = add("scale", {{"X", {value}}}, {real("scale", 1)});
-    copy.outputs = {slot("Out", {variable(state + "_next", dims)})};
-    fetches_.push_back(state + "_next");
+  // Makes `value` the next value of a state. Returns the name that it has now.
+  std::string keep(const std::string& state, const std::string& value) {
+    return give_out(value, state + "_next", fetches_.end());
+  }
+  // Makes a value a result of the program: it gets the name, or a copy does if it is one already.
+  std::string give_out(const std::string& value, const std::string& name,
+                       std::vector<std::string>::iterator at) {
+    const bool is_known = std::find(fetches_.begin(), fetches_.end(), value) != fetches_.end() ||
+                          std::find(feeds_.begin(), feeds_.end(), value) != feeds_.end();
+    fetches_.insert(at, name);
+    block_message& main = program_.blocks[0];
+    if (is_known) {
+      operator_message& copy = add("assign", {{"X", {value}}}, {});
+      copy.outputs = {slot("Out", {variable(name, main.find(value)->dims)})};
+      return value;
+    }
+    for (variable_message& v : main.variables)
+      if (v.name == value) v.name = name;
+    for (operator_message& op : main.operators)
+      for (auto* const sides : {&op.inputs, &op.outputs})
+        for (slot_message& s : *sides)
+          std::replace(s.arguments.begin(), s.arguments.end(), value, name);
+    return name;
   }
   std::string parameter(const std::string& name, const extents& dims, std::vector<float> value) {
     variable(name, dims);

@@ -319,8 +319,8 @@ class raised_recurrence {
   std::int64_t gates_, hidden_, directions_ = 1;
   std::vector<function> functions_{};  // of each direction, `each_` functions
   std::size_t each_ = 1;
-  // Of the direction: its number, the recurrent weights and bias, of a gru those of the gates and
-  // of the candidate, the products of all inputs, and the states.
+  // These belong to the direction: its number, the recurrent weights and bias (a gru has those of
+  // the gates apart from those of the candidate), the products of all inputs, and the states.
   std::int64_t direction_ = 0;
   bool is_reverse_ = false;
   onnx_imported r_{}, bias_{}, candidate_r_{}, candidate_bias_{}, of_x_{}, h_{}, c_{};

@@ -25,7 +25,7 @@ class scratch_arena {
         (in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats * alignment_floats;
     return numbers_at<Real>(array);
   }
-  /// Returns the next array, for a matrix with padded rows.
+  /// Returns the next array, which holds a matrix with padded rows.
   template <class Real = float>
   Real* take(int rows, int columns) {
     return take<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns));
