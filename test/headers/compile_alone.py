@@ -39,7 +39,7 @@ INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
 CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)")
 FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithms.cuh")
-FOR_OTHERS = re.compile(r"core/(system/(windows(_\w+)?|files_only|no_threads|plain_memory)"
+FOR_OTHERS = re.compile(r"core/(system/(windows(_\w+)?|files_only)"
                         r"|simd/plain_vectors)\.hpp$")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's

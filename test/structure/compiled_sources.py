@@ -57,7 +57,7 @@ REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "
 # A header whose bodies are in others, one per operating system: each must have all of them.
 SYSTEMS = {
     "core/system/memory_functions.hpp":
-        ("core/system/plain_memory.hpp", "core/system/posix_memory.hpp",
+        ("core/system/memory.hpp", "core/system/posix_memory.hpp",
          "core/system/windows_memory.hpp"),
     "core/system/system_functions.hpp": ("core/system/posix.hpp", "core/system/windows.hpp")
 }

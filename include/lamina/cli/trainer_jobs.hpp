@@ -19,7 +19,7 @@
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
-#include <lamina/core/threads/steady_seconds.hpp>
+#include <lamina/core/system/system.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
@@ -149,9 +149,9 @@ class train_job final : pass_listener {
   /// Runs one step of time(); returns its duration in milliseconds.
   double step(std::int64_t number, std::int64_t samples) {
     before_step(number);
-    const double start = steady_seconds();
+    const double start = detail::system::steady_seconds();
     const double cost = program_.step();
-    const double took = steady_seconds() - start;
+    const double took = detail::system::steady_seconds() - start;
     after_step(number, samples, cost);
     return took * 1e3;
   }

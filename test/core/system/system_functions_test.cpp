@@ -127,3 +127,15 @@ TEST_CASE("this process runs; clocks go on") {
   std::tm local = sys::local_time(now);
   CHECK(std::mktime(&local) == now);
 }
+
+TEST_CASE("the steady clock goes on and never back") {
+  const double begin = sys::steady_seconds();
+  double before = begin, now = begin;
+  for (int i = 0; i < 1000; ++i) {
+    now = sys::steady_seconds();
+    REQUIRE(now >= before);
+    before = now;
+  }
+  while (now == begin) now = sys::steady_seconds();
+  CHECK(now > begin);
+}

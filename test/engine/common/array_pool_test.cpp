@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/common/array_pool.hpp>
-#include <lamina/engine/cpu/memory/tensor_array.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 
 TEST_CASE("an array that was returned is taken again, with its memory") {
   lamina::engine::array_pool<lamina::engine::cpu::buffer_chunks> pool;

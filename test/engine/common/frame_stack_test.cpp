@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/common/frame_stack.hpp>
-#include <lamina/engine/cpu/memory/tensor_array.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 
 using stack = lamina::engine::frame_stack<lamina::engine::cpu::buffer_chunks>;
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/common/tensor_array.hpp>
-#include <lamina/engine/cpu/memory/tensor_array.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 
 using lamina::engine::cpu::tensor_array;
 

@@ -13,6 +13,17 @@
 #elif defined(__unix__) || defined(__APPLE__)
 #include <lamina/core/system/posix_memory.hpp>
 #else
-#include <lamina/core/system/plain_memory.hpp>
+// Without pages, as on microcontrollers and WebAssembly: memory comes from operator new alone.
+namespace lamina { inline namespace LAMINA_ABI { namespace detail { namespace system {
+
+void* map_zeros(std::size_t, std::size_t, bool) { return nullptr; }
+void unmap_zeros(void*, std::size_t) {}
+bool zero_pages(void*, std::size_t) { return false; }
+void use_huge_pages(void*, std::size_t) {}
+void use_small_pages(void*, std::size_t) {}
+void discard_pages(void*, std::size_t) {}
+std::size_t page_size() { return 4096; }
+
+}}}}  // namespace lamina::detail::system
 #endif
 #endif  // LAMINA_DEFINES

@@ -108,7 +108,8 @@ LAMINA_API_COLD int processors();
 /// Returns whether a stream writes to a terminal that can redraw a line.
 LAMINA_API_COLD bool is_terminal(std::FILE* to);
 
-/// Returns the seconds since some time in the past, from a monotonic clock.
+/// Returns the seconds since some time in the past, from a monotonic clock. <chrono> would make the
+/// include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of others").
 LAMINA_API double steady_seconds();
 /// Returns the nanoseconds since 1970.
 LAMINA_API_COLD std::uint64_t nanoseconds_since_1970();

@@ -9,7 +9,6 @@
 
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/system/system.hpp>
-#include <lamina/core/threads/steady_seconds.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -50,10 +49,10 @@ void progress_bar::operator()(const event& e) {
   if (e.is_begin_pass() && !begun_) {
     begun_ = true;
     first_pass_ = e.pass;
-    start_ = last_ = steady_seconds();
+    start_ = last_ = detail::system::steady_seconds();
   }
-  if (e.is_end_iteration() && redraws_ && steady_seconds() - last_ >= 0.05) {
-    last_ = steady_seconds();
+  if (e.is_end_iteration() && redraws_ && detail::system::steady_seconds() - last_ >= 0.05) {
+    last_ = detail::system::steady_seconds();
     print("\r%s\x1b[K", e);
   }
   if (e.is_end_pass()) print(redraws_ ? "\r%s\x1b[K\n" : "%s\n", e);
@@ -83,7 +82,8 @@ std::string progress_bar::line(const event& e) const {
   for (const auto& m : e.metrics) (s << " " << m.name).print(" %.4f", m.value);
   const double done = e.pass - first_pass_ + in_pass;
   if (passes_ > 0 && done > 0) {
-    const double left = (steady_seconds() - start_) / done * (all - first_pass_ - done);
+    const double left =
+        (detail::system::steady_seconds() - start_) / done * (all - first_pass_ - done);
     s.print(left >= 100 ? " %.0f s left" : " %.1f s left", left > 0 ? left : 0);
   }
   return s;

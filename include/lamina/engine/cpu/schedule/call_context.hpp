@@ -7,13 +7,21 @@
 
 #include <cstdint>
 
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
+#include <lamina/engine/common/tensor_array.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
-#include <lamina/engine/cpu/memory/tensor_array.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
+
+/// Allocates the memory of tensor arrays: each chunk is one aligned buffer.
+struct buffer_chunks {
+  using chunk = aligned_buffer;
+  static chunk* make(std::size_t floats) { return new chunk(floats); }
+};
+using tensor_array = engine::tensor_array<buffer_chunks>;
 
 using engine::argument_info;
 using engine::operand;
