@@ -145,6 +145,8 @@ lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAK
 lamina_source_test(consumer.single_header consumer/single_header.py
                    --compiler "${CMAKE_CXX_COMPILER}")
 lamina_properties(${LAMINA_TEST_PREFIX}consumer.single_header PROPERTIES TIMEOUT 1800)
+lamina_source_test(consumer.module consumer/module.py
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/module")
 lamina_source_test(consumer.packages consumer/packages.py --compiler "${CMAKE_CXX_COMPILER}")
 lamina_source_test(consumer.packages_self_test consumer/packages.py --self-test
                    --compiler "${CMAKE_CXX_COMPILER}")
@@ -153,7 +155,7 @@ lamina_source_test(consumer.conan consumer/conan_create.py ${_conan})
 lamina_source_test(consumer.conan_self_test consumer/conan_create.py --self-test ${_conan})
 lamina_source_test(consumer.release consumer/release.py
                    --build "${CMAKE_CURRENT_BINARY_DIR}/release")
-set(_conan_tests consumer.conan consumer.conan_self_test consumer.release)
+set(_conan_tests consumer.conan consumer.conan_self_test consumer.module consumer.release)
 list(TRANSFORM _conan_tests PREPEND "${LAMINA_TEST_PREFIX}")
 lamina_properties(${_conan_tests} PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(consumer.compiled_digits consumer/compiled_examples.py

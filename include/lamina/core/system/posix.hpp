@@ -29,7 +29,7 @@
 
 #include <lamina/core/system/system_functions.hpp>
 
-extern char** environ;  // NOLINT: POSIX declares it in no header
+extern "C" char** environ;  // NOLINT: POSIX declares it in no header
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail { namespace system {
 
