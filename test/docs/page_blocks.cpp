@@ -214,6 +214,7 @@ void share_and_copy() {
 #include "building_blocks_7.inc"
 }
 #include "building_blocks_8.inc"
+#include "building_blocks_9.inc"
 }  // namespace building_blocks
 
 namespace look_inside {

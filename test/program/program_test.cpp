@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions, loops and templates record as they run.
+#include <cstdint>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -47,4 +48,32 @@ TEST_CASE("functions, loops and templates record as they run") {
   CHECK(find(p, "middle.w_0") >= 0);
   CHECK(find(p, "tmp_4") >= 0);
   CHECK(p.cost == find(p, "fc_4.tmp_1"));
+}
+
+namespace {
+
+constexpr auto scores_of = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 16>(main);
+  return layer::fc<4>(x, {.act = lamina::activation::tanh, .name = "scores"});
+});
+
+constexpr auto trained = lamina::program([](lamina::block& main) {
+  auto scores = scores_of(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  return layer::mean(layer::softmax_with_cross_entropy(scores, label));
+});
+
+}  // namespace
+
+TEST_CASE("a program records its layers into another program") {
+  const lamina::program_view alone = scores_of.view(), all = trained.view();
+  REQUIRE(all.count.operators > alone.count.operators);
+  for (int i = 0; i < alone.count.operators; ++i)
+    CHECK(all.operators[i].schema == alone.operators[i].schema);
+  for (int i = 0; i < alone.count.variables; ++i) {
+    CAPTURE(name_in(alone, i));
+    CHECK(name_in(all, i) == name_in(alone, i));
+  }
+  CHECK(scores_of.parameter_count() == trained.parameter_count());
+  CHECK(find(all, "label") >= alone.count.variables);
 }

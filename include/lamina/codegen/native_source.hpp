@@ -81,7 +81,8 @@ class native_writer : native_calls {
     const std::vector<native_statement> statements = repeats.shortened(std::move(all_statements_));
     const std::string body = native_statement::lines_of(statements, 2);
     std::string made =
-        "// Made from " + in_comment(options_.origin.empty() ? program_.source() : options_.origin);
+        "// Made from " +
+        in_comment(file_and_folder(options_.origin.empty() ? program_.source() : options_.origin));
     if (!options_.weights.empty())
       made += "\n// Parameters: lamina::load_safetensors(" +
               in_comment(text_literal(options_.weights)) + ", model)";
@@ -102,6 +103,15 @@ class native_writer : native_calls {
   }
 
  private:
+  /// The name of a file with that of its folder: a header that is kept in a repository names no
+  /// folders of a machine.
+  static std::string file_and_folder(const std::string& path) {
+    const std::size_t file = path.find_last_of("/\\");
+    if (file == std::string::npos || file == 0) return path;
+    const std::size_t folder = path.find_last_of("/\\", file - 1);
+    return folder == std::string::npos ? path : path.substr(folder + 1);
+  }
+
   /// Writes the call of one layer, or of layer::record for operator k. Returns the index of the
   /// next operator that is not written yet.
   std::size_t statement(std::size_t k) {

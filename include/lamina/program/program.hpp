@@ -348,6 +348,12 @@ struct program : program_base<program<F>> {
   /// The recorded ProgramDesc.
   static constexpr program_desc desc = detail::recorded_desc<F>();
 
+  /// Records all layers of this program into the block of another one, and returns what its record
+  /// function returns: `auto scores = net(main);`. An imported program, for example, gets a label
+  /// and a cost in this way, and its text stays as it is. Names of layers and of parameters are
+  /// those of this program, so the other program can call it once.
+  constexpr result operator()(block& main) const { return F{}(main); }
+
   constexpr program(F) {  // NOLINT: the record function converts
     if constexpr (std::is_invocable_v<F, block&>) {
       // Causes an error with notes that say what the compiler cannot run. The function is called
