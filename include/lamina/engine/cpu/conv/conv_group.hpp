@@ -68,8 +68,8 @@ struct statement_arguments {
   const group_info* group;
 };
 
-/// Runs the statements of a group over a finished part of an image. The head has stored the image
-/// in the array that the last store of the statements writes.
+/// Runs the statements of a group over a finished part of an image. Unless the part has sums of its
+/// own, the head has stored the image in the array that the last store of the statements writes.
 template <class S>
 void finish_image(const void* context, int row, const image_part& part) {
   using runner_type = statement_runner<S>;
@@ -77,11 +77,15 @@ void finish_image(const void* context, int row, const image_part& part) {
   const int channels =
       runner_type::channels < 0 ? 1 : a.info[(std::max)(0, runner_type::channels)].columns;
   const runner_type runner(a.of);
-  const float* const head =
-      a.of[runner_type::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns);
+  const float* const head = part.sums != nullptr
+                                ? part.sums
+                                : a.of[runner_type::last_store()] + part.begin +
+                                      static_cast<std::ptrdiff_t>(row) * padded(a.group->columns);
+  const std::ptrdiff_t head_step = part.sums != nullptr ? part.sums_stride : part.step;
+  const int first = channel_of(channels, a.group->columns, part.begin);
   for (int i = 0; i < part.count; ++i)
-    run_channels(runner, channels, a.group->columns, row, head, part.begin + i * part.step,
-                 part.end + i * part.step);
+    run_channels(runner, channels, a.group->columns, row, head + i * head_step,
+                 {first + i, part.begin + i * part.step, part.end + i * part.step});
 }
 
 /// Whether the group has a single statement, which stores the result of the head unchanged.

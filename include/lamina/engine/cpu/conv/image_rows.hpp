@@ -20,11 +20,16 @@ struct image_rows {
 
 /// A part of an image: `count` ranges of elements, whose begins are `step` elements apart. The
 /// first range is [begin, end). All begins are multiples of the vector length, and so are all ends
-/// but that of the image, which may be any larger number.
+/// but that of the image, which may be any larger number. If there are several ranges, they are at
+/// the same place of consecutive channels, and `step` is the size of a channel.
 struct image_part {
   std::ptrdiff_t begin = 0, end = (std::numeric_limits<std::ptrdiff_t>::max)();
   std::ptrdiff_t step = 0;
   int count = 1;
+  /// If not null, the results are not in the image yet but here. Two ranges are `sums_stride`
+  /// floats apart.
+  const float* sums = nullptr;
+  int sums_stride = 0;
 };
 
 /// A function that processes a result as soon as a part of an image is finished, while the part is
@@ -58,11 +63,14 @@ class image_progress {
     done_(row_, {begin_, whole});
     return begin_ = whole;
   }
-  /// States that the ranges of a part are finished, the last of which ends at `end`. Nothing may
-  /// be pending from reach().
-  void reach_strips(const image_part& part) { done_(row_, part); }
+  /// Processes a part that is not at the begin of the elements that are not processed yet. Nothing
+  /// may be pending from reach(), and skip_to() must follow when all parts are processed.
+  void finish_part(const image_part& part) { done_(row_, part); }
   void skip_to(std::ptrdiff_t end) { begin_ = end; }
-  bool is_at(std::ptrdiff_t begin) const { return begin_ == begin; }
+  /// Whether there is something to do for finished elements, and none before `begin` is pending.
+  bool finishes_parts_at(std::ptrdiff_t begin) const {
+    return done_.run != nullptr && begin_ == begin;
+  }
   /// States that the image is finished.
   void finish() { done_(row_, {begin_}); }
 
