@@ -13,8 +13,9 @@
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
-#include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/scratch_arena.hpp>
+#include <lamina/engine/cpu/vector/lane_order.hpp>
+#include <lamina/engine/cpu/vector/lane_sums.hpp>
 #include <lamina/operators/conv/common.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -172,9 +173,13 @@ LAMINA_LAZY_BODY void pointwise_conv::dot(const float* element, const float* fil
                                           const float* bias, float* to) const {
   constexpr int together = 4;
   constexpr int rows = lanes > together ? lanes : together;
-  alignas(64) float partial[bound(rows * lanes)] = {};
-  alignas(64) float turned[bound(lanes * lanes)];
-  const int whole = depth_ / lanes * lanes;
+  vector all[bound(rows)];
+  LAMINA_UNROLL for (int i = 0; i < rows; ++i) all[i] = vector(0.F);
+  // The last vector of a filter may begin before the end of the vector before it, whose elements
+  // it has as zeros.
+  const int last = depth_ - lanes, again = (lanes - depth_ % lanes) % lanes;
+  const vector none(0.F),
+      end = first_lanes<float>(again, none, vector::load_unaligned(element + last));
   for (int i = 0; i < count; i += together) {
     const float* row[together];
     vector sum[together];
@@ -183,23 +188,22 @@ LAMINA_LAZY_BODY void pointwise_conv::dot(const float* element, const float* fil
       row[r] = filter + (i + r < count ? i + r : count - 1) * filter_stride;
       sum[r] = vector(0.F);
     }
-    for (int k = 0; k < whole; k += lanes) {
+    for (int k = 0; k <= last; k += lanes) {
       const vector x = vector::load_unaligned(element + k);
       LAMINA_UNROLL for (int r = 0; r < together; ++r) {
         sum[r] = fused_multiply_add(vector::load_unaligned(row[r] + k), x, sum[r]);
       }
     }
     LAMINA_UNROLL for (int r = 0; r < together; ++r) {
-      float* const of_row = partial + (i + r) * lanes;
-      sum[r].store_aligned(of_row);
-      for (int k = whole; k < depth_; ++k) of_row[k - whole] += row[r][k] * element[k];
+      if (again > 0)
+        sum[r] = fused_multiply_add(
+            first_lanes<float>(again, none, vector::load_unaligned(row[r] + last)), end, sum[r]);
+      all[i + r] = sum[r];
     }
   }
-  detail::transpose_square(partial, lanes, turned, lanes);
-  vector sum = vector::load_aligned(turned);
-  for (int j = 1; j < lanes; ++j) sum += vector::load_aligned(turned + j * lanes);
-  sum.store_aligned(turned);
-  for (int i = 0; i < count; ++i) to[i * size_] = turned[i] + (bias == nullptr ? 0.F : bias[i]);
+  alignas(64) float sums[bound(lanes)];
+  lane_sums(all, sums);
+  for (int i = 0; i < count; ++i) to[i * size_] = sums[i] + (bias == nullptr ? 0.F : bias[i]);
 }
 
 LAMINA_LAZY_BODY void pointwise_conv::forward(int samples, const image_rows& large,
@@ -208,7 +212,7 @@ LAMINA_LAZY_BODY void pointwise_conv::forward(int samples, const image_rows& lar
                                               float* scratch, const image_epilogue& done) const {
   scratch_arena arena(scratch);
   const addresses p = lay_out(arena);
-  for (int k = 0; k < depth_; ++k) p.steps[k] = k * (is_copied() ? lanes : size_);
+  for (int k = 0; k < depth_ && vectors_ > 0; ++k) p.steps[k] = k * (is_copied() ? lanes : size_);
   const even_parts tiles(filters_, vectors_ == 0 ? lanes : detail::pointwise_rows);
   const bool collide = filter_stride % correlation::floats_of_way == 0 && vectors_ > 0;
   for (int n = 0; n < samples; ++n) {
