@@ -44,18 +44,20 @@ struct finished {
 
   static void run(const void* context, int row, const cpu::image_part& part) {
     auto& f = *static_cast<finished*>(const_cast<void*>(context));
-    for (int i = 0; i < part.count; ++i) {
-      const std::ptrdiff_t begin = part.begin + i * part.step;
-      const std::ptrdiff_t end =
-          part.end - part.begin > f.row_stride ? f.row_stride : part.end + i * part.step;
-      f.equal = f.equal && begin % cpu::lanes == 0;
-      for (std::ptrdiff_t j = begin; j < end; ++j) {
-        ++f.times[static_cast<std::size_t>(row * f.row_stride + j)];
-        if (part.sums != nullptr)  // as the statements of a group do
-          f.images[row * f.row_stride + j] = part.sums[i * part.sums_stride + j - begin];
-        if (j < f.columns) f.equal = f.equal && f.is_close(row, j);
+    const cpu::image_tile& t = part.tile;
+    f.equal = f.equal && part.begin % cpu::lanes == 0 && t.width % cpu::lanes == 0;
+    for (int i = 0; i < t.channels; ++i)
+      for (int j = 0; j < t.width; ++j) {
+        const std::ptrdiff_t at = part.begin + i * t.channel_size + j;
+        f.images[row * f.row_stride + at] = t.sums[i * t.stride + j];  // as statements do
+        f.see(row, at);
       }
-    }
+    const std::ptrdiff_t end = part.end < f.row_stride ? part.end : f.row_stride;
+    for (std::ptrdiff_t j = part.begin; j < end; ++j) f.see(row, j);
+  }
+  void see(int row, std::ptrdiff_t at) {
+    ++times[static_cast<std::size_t>(row * row_stride + at)];
+    if (at < columns) equal = equal && is_close(row, at);
   }
   bool is_close(int row, std::ptrdiff_t j) const {
     const double a = images[row * row_stride + j],

@@ -309,13 +309,13 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filt
   const int size = grid_.windows(),
             rows = tiles_.first(tiles_.count() - 1) + tiles_.size(tiles_.count() - 1);
   const bool in_tiles = size % lanes == 0 && (!in_place_ || grid_.width % lanes == 0) &&
-                        progress.finishes_parts_at(begin);
+                        progress.finishes_tiles_at(begin);
   // Tile t of panels from `from` on.
   const auto finish_tile = [&](int t, int from, int end) {
     const std::ptrdiff_t row = begin + static_cast<std::ptrdiff_t>(tiles_.first(t)) * size;
     const int last = end * width_ < size ? end * width_ : size;
-    progress.finish_part(
-        {row + from * width_, row + last, size, tiles_.size(t), sums_, sums_stride()});
+    progress.finish_tile(row + from * width_,
+                         {sums_, sums_stride(), tiles_.size(t), last - from * width_, size});
   };
   const std::ptrdiff_t filter_floats =
       static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;

@@ -13,37 +13,25 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
-/// The channel to which an element of an image belongs; the padding belongs to the last channel.
-constexpr int channel_of(int channels, int columns, std::ptrdiff_t element) {
-  const int size = columns / channels;
-  return element == 0 || size == 0 ? 0 : (std::min)(static_cast<int>(element) / size, channels - 1);
-}
-
-/// Elements [first, last) of an image; `first` belongs to this channel. `first` and `last` are
-/// multiples of the vector length; a `last` after the image stands for its padded end.
-struct channel_range {
-  int channel = 0;
-  std::ptrdiff_t first = 0, last = (std::numeric_limits<std::ptrdiff_t>::max)();
-};
-
-/// Runs statements over a range of image `row` of a mini-batch; an image has `columns` elements in
-/// `channels` channels. `head` points to the results for this range of the operator that the
-/// statements are fused with, or is null.
+/// Runs statements over elements [first, last) of image `row` of a mini-batch; an image has
+/// `columns` elements in `channels` channels. `first` and `last` are multiples of the vector
+/// length; a `last` after the image stands for its padded end. `head` points to the results for
+/// this image of the operator that the statements are fused with, or is null.
 template <class Runner>
-LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns, int row,
-                                const typename Runner::real* head,
-                                const channel_range& range = {}) {
+LAMINA_INLINE void run_channels(
+    const Runner& runner, int channels, int columns, int row, const typename Runner::real* head,
+    std::ptrdiff_t first = 0, std::ptrdiff_t last = (std::numeric_limits<std::ptrdiff_t>::max)()) {
   using vector = typename Runner::vector;
   constexpr int lanes = static_cast<int>(vector::size);
   const int width = padded(columns), size = columns / channels;
-  const int begin = static_cast<int>(range.first),
-            stop = range.last < width ? static_cast<int>(range.last) : width;
+  const int stop = last < width ? static_cast<int>(last) : width;
   const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(row) * width;
   const auto value = [&](int j) __attribute__((always_inline)) {
-    return head == nullptr ? vector(0) : vector::load_aligned(head + (j - begin));
+    return head == nullptr ? vector(0) : vector::load_aligned(head + j);
   };
   int several[bound(lanes)];
-  int j = begin, channel = range.channel;
+  int j = static_cast<int>(first);
+  int channel = j == 0 || size == 0 ? 0 : (std::min)(j / size, channels - 1);
   for (int end = (channel + 1) * size; j < stop;) {
     for (; j >= end && channel + 1 < channels; end += size) ++channel;
     // Vectors that lie in one channel; the padding belongs to the last channel.
