@@ -187,7 +187,25 @@ constexpr auto volume = program([](block& main) {
   return std::tuple{layer::mean(y * y), y};
 });
 
+template <int Size>
+constexpr auto followed = program([](block& main) {
+  auto x = layer::data<"x", float, 4, Size, Size>(main);
+  auto a = layer::relu(layer::conv2d<5, 3, window{.padding = 1}>(x));
+  auto b = layer::clip(layer::conv2d<20, 1>(a), 0, 0.5);
+  auto c = layer::conv2d<37, 1>(b, {.act = lamina::activation::hard_swish});
+  auto d = layer::conv2d<20, 1>(c, {.bias = false}) + b;
+  auto e = layer::conv2d<6, 3, window{.stride = 2, .padding = 1, .groups = 2}>(d);
+  return std::tuple{layer::mean(e * e), a, b, c, d};
+});
+
 }  // namespace
+
+TEST_CASE("conv2d on the engine: bias, activation and sum of images of any size") {
+  check_engine(followed<16>, few);  // small, whole vectors
+  check_engine(followed<14>, few);
+  check_engine(followed<7>, few);
+  check_engine(followed<32>, few);  // tiles of whole vectors
+}
 
 TEST_CASE("conv2d_transpose on the engine") {
   check_engine(spread<3, 4, 8, 5, 3, window{.padding = 1}>, few);

@@ -18,6 +18,21 @@ TEST_CASE("pointwise_conv: images of few elements") {
   check_batches(shape(1, 160, 200, 14, 14, 1), true);
 }
 
+TEST_CASE("pointwise_conv: every number of elements that a vector may leave") {
+  for (int width = 1; width <= 17; ++width)
+    for (const int height : {1, 3, 17})
+      if (width * height <= 256) {
+        check(shape(1, 16 + width, 19, height, width, 1), 1 + width % 3, true);
+        check(shape(1, 40, 33 - width, height, width, 1), 1);
+      }
+}
+
+TEST_CASE("pointwise_conv: filters that a cache maps to the same lines") {
+  using lamina::engine::cpu::correlation;
+  constexpr int channels = static_cast<int>(correlation::floats_of_way) - 3;  // + 3 between filters
+  for (const int height : {1, 2, 7}) check_batches(shape(1, channels, 37, height, height, 1), true);
+}
+
 TEST_CASE("pointwise_conv: images of one element") {
   for (const int channels : {16, 17, 47, 96})
     for (const int filters : {16, 19, 64}) check(shape(1, channels, filters, 1, 1, 1), 2, true);
@@ -29,12 +44,14 @@ TEST_CASE("pointwise_conv: infinity and NaN reach the results of their window on
     for (const int size : {1, 6}) check(shape(1, 24, 40, size, size, 1), 2, false, edge);
 }
 
-TEST_CASE("convolutions finish each element once, in strips, channels or at the end") {
-  check_batches(shape(1, 3, 30, 32, 32, 3, 2, 1));   // strips of rows of 16 windows
-  check_batches(shape(1, 16, 96, 32, 32, 1), true);  // strips, few filters
-  check_batches(shape(1, 64, 96, 40, 40, 1));        // strips, many filters in several rounds
+TEST_CASE("convolutions finish each element once, in tiles, channels or at the end") {
+  check_batches(shape(1, 3, 30, 32, 32, 3, 2, 1));   // tiles of rows of 16 windows
+  check_batches(shape(1, 16, 96, 32, 32, 1), true);  // tiles, few filters
+  check_batches(shape(1, 64, 96, 40, 40, 1));        // tiles, many filters in several rounds
+  check_batches(shape(1, 5, 1, 32, 48, 3, 1, 1));    // tiles of a lone filter
+  check_batches(shape(1, 7, 9, 16, 24, 3, 1, 1));    // tiles of copied windows
   check_batches(shape(1, 40, 130, 18, 18, 1));       // channels that are not whole vectors
-  check_batches(shape(1, 70, 90, 35, 35, 1));        // several rounds without strips
+  check_batches(shape(1, 70, 90, 35, 35, 1));        // several rounds without tiles
   check_batches(shape(4, 32, 64, 20, 20, 1), true);  // groups
   check_batches(shape(2, 6, 10, 13, 9, 2, 1, 1));    // groups of channels of any size
 }

@@ -26,7 +26,7 @@ void check_orders() {
     CHECK(at(odd_lanes(a, b), i) == 2 * i + 1);
     CHECK(at(even_and_odd_lanes(a, b), i) == (2 * i < n ? 2 * i : 2 * i + 1));
     CHECK(at(first_in_turn(a, b), i) == i / 2 + i % 2 * n);
-    CHECK(at(second_in_turn(a, b), i) == n / 2 + i / 2 + i % 2 * n);
+    CHECK(at(second_in_turn(a, b), i) == (n + i) / 2 + (n + i) % 2 * n);
     if constexpr (std::is_same_v<V, vector>)
       for (const int first : {1, n - 1, n})
         CHECK(at(first_lanes<real>(first, a, b), i) == (i < first ? i : n + i));

@@ -68,20 +68,28 @@ struct statement_arguments {
   const group_info* group;
 };
 
-/// Runs the statements of a group over a finished part of an image. The head has stored the image
-/// in the array that the last store of the statements writes.
+/// Runs the statements of a group over a finished part of an image. Unless the part is a tile of
+/// sums, the head has stored the image in the array that the last store of the statements writes.
 template <class S>
 void finish_image(const void* context, int row, const image_part& part) {
   using runner_type = statement_runner<S>;
   const auto& a = *static_cast<const statement_arguments*>(context);
-  const int channels =
-      runner_type::channels < 0 ? 1 : a.info[(std::max)(0, runner_type::channels)].columns;
   const runner_type runner(a.of);
-  const float* const head =
-      a.of[runner_type::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns);
-  for (int i = 0; i < part.count; ++i)
-    run_channels(runner, channels, a.group->columns, row, head, part.begin + i * part.step,
-                 part.end + i * part.step);
+  const std::ptrdiff_t image = static_cast<std::ptrdiff_t>(row) * padded(a.group->columns);
+  const image_tile& t = part.tile;
+  if (t.sums == nullptr) {
+    const int channels =
+        runner_type::channels < 0 ? 1 : a.info[(std::max)(0, runner_type::channels)].columns;
+    return run_channels(runner, channels, a.group->columns, row,
+                        a.of[runner_type::last_store()] + image, part.begin, part.end);
+  }
+  const int first = static_cast<int>(part.begin), channel = first / t.channel_size;
+  for (int i = 0; i < t.channels; ++i)
+    for (int j = 0; j < t.width; j += lanes) {
+      const int column = first + i * t.channel_size + j;
+      runner(vector::load_aligned(t.sums + i * t.stride + j),
+             {image + column, row, column, channel + i});
+    }
 }
 
 /// Whether the group has a single statement, which stores the result of the head unchanged.

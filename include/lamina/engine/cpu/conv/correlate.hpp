@@ -112,11 +112,12 @@ constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile
 
 using correlation_kernel = void (*)(const correlation_tile&);
 
-template <int Vectors, class Rows>
+/// The kernels of tiles of `Vectors` vectors, and of `First` rows and more.
+template <int Vectors, int First, class Rows>
 struct correlation_kernels;
-template <int Vectors, int... Index>
-struct correlation_kernels<Vectors, std::integer_sequence<int, Index...>> {
-  static constexpr correlation_kernel table[] = {&correlate_tile<Index + 2, Vectors>...};
+template <int Vectors, int First, int... Index>
+struct correlation_kernels<Vectors, First, std::integer_sequence<int, Index...>> {
+  static constexpr correlation_kernel table[] = {&correlate_tile<Index + First, Vectors>...};
 };
 template <class Vectors>
 struct correlation_table;
@@ -125,7 +126,7 @@ struct correlation_table<std::integer_sequence<int, V...>> {
   static correlation_kernel find(int rows, int vectors) {
     using rows_above_one = std::make_integer_sequence<int, tile_rows - 1>;
     static constexpr const correlation_kernel* of[] = {
-        correlation_kernels<V + 1, rows_above_one>::table...};
+        correlation_kernels<V + 1, 2, rows_above_one>::table...};
     return of[vectors - 1][rows - 2];
   }
 };
@@ -192,11 +193,13 @@ class correlation {
     return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
   }
 
+  /// Filters that are a multiple of so many floats apart evict each other from the first-level
+  /// cache.
+  static constexpr std::ptrdiff_t floats_of_way = 1024;
   /// Whether the products of filters that are `filter_stride` floats apart with `windows` windows
   /// take less time if the filters are read where they are. Packed filters pay if they are read
   /// often, or if the filters of a tile have addresses that a cache maps to the same lines.
   static bool reads_unpacked(std::ptrdiff_t windows, std::ptrdiff_t filter_stride) {
-    constexpr std::ptrdiff_t floats_of_way = 1024;
     return windows <= 16 * lanes && filter_stride % floats_of_way != 0;
   }
 
@@ -213,7 +216,7 @@ class correlation {
   LAMINA_API correlation(const window_grid& grid, int rows);
   std::ptrdiff_t panel_floats() const { return static_cast<std::ptrdiff_t>(grid_.depth) * width_; }
   std::ptrdiff_t sums_floats() const {
-    return static_cast<std::ptrdiff_t>(tiles_.longest()) * width_ + alignment_floats;
+    return static_cast<std::ptrdiff_t>(tiles_.longest()) * sums_stride() + alignment_floats;
   }
   float* panel(int i) const { return panels_ + i * panel_floats(); }
 
@@ -221,6 +224,11 @@ class correlation {
   /// are contiguous in the image. Each run is copied in whole vectors; the copy of the next run
   /// overwrites the excess elements.
   LAMINA_LAZY LAMINA_API void copy_windows(const float* image, int p, float* to) const;
+
+  /// The offsets of the vectors of a row of a tile that is not stored in the image.
+  static constexpr int steps_of_vectors[] = {0,         lanes,     2 * lanes, 3 * lanes,
+                                             4 * lanes, 5 * lanes, 6 * lanes, 7 * lanes};
+  static_assert(detail::lone_vectors == 8);
 
   /// The vectors of windows of a panel: where they begin, and where their products are stored.
   struct vectors_of_panel {
@@ -232,13 +240,20 @@ class correlation {
   LAMINA_LAZY LAMINA_API void find_vectors(const float* image, int p, int slot,
                                            vectors_of_panel& v) const;
 
+  /// The number of panels that are finished together, and the distance of the rows of their sums.
+  static constexpr int finished_panels = 4;
+  int sums_stride() const { return width_ * finished_panels; }
+
+  /// Computes tile t of a panel. If `apart` is not null, the sums are stored there, `sums_stride()`
+  /// floats from row to row, and not in the image.
   template <class = void>
   LAMINA_INLINE void run_tile(const float* filters, std::ptrdiff_t filter_stride,
                               const float* initial, float* to, std::ptrdiff_t stride, int t,
-                              const vectors_of_panel& v) const {
+                              const vectors_of_panel& v, float* apart = nullptr) const {
     const int row = tiles_.first(t), rows = tiles_.size(t);
     to += row * stride + v.begin;
-    const bool direct = v.count * lanes == v.windows;
+    const bool whole = v.count * lanes == v.windows, direct = whole && apart == nullptr;
+    float* const sums = apart == nullptr ? sums_ : apart;
     const left_operand of_tile =
         filter_stride == 0
             ? left_operand{filters + static_cast<std::ptrdiff_t>(row) * grid_.depth, 1, rows}
@@ -248,14 +263,14 @@ class correlation {
                                         in_place_ ? grid_.taps : steps_,
                                         v.at,
                                         initial == nullptr ? nullptr : initial + row,
-                                        direct ? to : sums_,
-                                        direct ? stride : width_,
-                                        v.positions,
+                                        direct ? to : sums,
+                                        direct ? stride : sums_stride(),
+                                        apart == nullptr ? v.positions : steps_of_vectors,
                                         nullptr};
     detail::correlate_rows(rows, v.count, task);
-    if (direct) return;
+    if (whole) return;
     for (int i = 0; i < rows; ++i, to += stride)
-      for (int j = 0; j < v.windows; ++j) to[j] = sums_[i * width_ + j];
+      for (int j = 0; j < v.windows; ++j) to[j] = sums_[i * sums_stride() + j];
   }
 
   window_grid grid_;
@@ -289,22 +304,22 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filt
       ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
   // If the filters are large, each tile of filters is read once and all panels in turn; otherwise
   // each panel is read once and all filters in turn.
-  const std::ptrdiff_t filter_floats =
-      static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
-  const bool by_tile = filter_floats > 4096;
-  // If a channel and the panels consist of whole vectors, then a panel of all channels, or some
-  // panels, are strips that can be finished. Otherwise whole channels can be, if the windows fit
-  // into one round.
+  // If a channel and the panels consist of whole vectors, each tile is finished before it is
+  // stored. Otherwise whole channels are finished, if the windows fit into one round.
   const int size = grid_.windows(),
             rows = tiles_.first(tiles_.count() - 1) + tiles_.size(tiles_.count() - 1);
-  const bool in_strips = size % lanes == 0 && (!in_place_ || grid_.width % lanes == 0) &&
-                         !(by_tile && panels <= together_) && progress.is_at(begin);
-  const auto finish_strip = [&](int panel, int last) {
-    const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(panel) * width_,
-                         to_end = static_cast<std::ptrdiff_t>(last) * width_;
-    if (in_strips)
-      progress.reach_strips({begin + from, begin + (to_end < size ? to_end : size), size, rows});
+  const bool in_tiles = size % lanes == 0 && (!in_place_ || grid_.width % lanes == 0) &&
+                        progress.finishes_tiles_at(begin);
+  // Tile t of panels from `from` on.
+  const auto finish_tile = [&](int t, int from, int end) {
+    const std::ptrdiff_t row = begin + static_cast<std::ptrdiff_t>(tiles_.first(t)) * size;
+    const int last = end * width_ < size ? end * width_ : size;
+    progress.finish_tile(row + from * width_,
+                         {sums_, sums_stride(), tiles_.size(t), last - from * width_, size});
   };
+  const std::ptrdiff_t filter_floats =
+      static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
+  const bool by_tile = filter_floats > 4096 || in_tiles;
   for (int first = 0; first < panels; first += together_) {
     const int end = first + together_ < panels ? first + together_ : panels;
     if (!in_place_)
@@ -314,22 +329,24 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, std::ptrdiff_t filt
       for (int t = 0; t < tiles_.count(); ++t)
         for (int p = first; p < end; ++p) {
           find_vectors(image, p, p - first, v);
-          run_tile(filters, filter_stride, initial, to, stride, t, v);
-          if (p + 1 == panels && first == 0 && !in_strips)
+          const int of_part = (p - first) % finished_panels;
+          run_tile(filters, filter_stride, initial, to, stride, t, v,
+                   in_tiles ? sums_ + of_part * width_ : nullptr);
+          if (in_tiles && (p + 1 == end || of_part + 1 == finished_panels))
+            finish_tile(t, p - of_part, p + 1);
+          if (p + 1 == panels && first == 0 && !in_tiles)
             progress.reach(begin +
                            static_cast<std::ptrdiff_t>(tiles_.first(t) + tiles_.size(t)) * size);
         }
-      finish_strip(first, end);
     } else {
       for (int p = first; p < end; ++p) {
         find_vectors(image, p, p - first, v);
         for (int t = 0; t < tiles_.count(); ++t)
           run_tile(filters, filter_stride, initial, to, stride, t, v);
-        finish_strip(p, p + 1);
       }
     }
   }
-  if (in_strips) progress.skip_to(begin + static_cast<std::ptrdiff_t>(rows) * size);
+  if (in_tiles) progress.skip_to(begin + static_cast<std::ptrdiff_t>(rows) * size);
 }
 
 correlation::correlation(const window_grid& grid, int rows)

@@ -18,13 +18,20 @@ struct image_rows {
   std::ptrdiff_t stride;
 };
 
-/// A part of an image: `count` ranges of elements, whose begins are `step` elements apart. The
-/// first range is [begin, end). All begins are multiples of the vector length, and so are all ends
-/// but that of the image, which may be any larger number.
+/// Results that are not in the image yet: `width` elements, which are whole vectors, of each of
+/// some consecutive channels. Result (i, j) is sums[i * stride + j]; it belongs to the element
+/// i * channel_size + j after the begin of the part.
+struct image_tile {
+  const float* sums = nullptr;  // null if the results are in the image
+  int stride = 0, channels = 0, width = 0, channel_size = 0;
+};
+
+/// A part of an image: the elements of the tile, which begins at `begin`; or, without a tile, the
+/// elements [begin, end). `begin` is a multiple of the vector length, and so is `end` unless it is
+/// that of the image, which may be any larger number.
 struct image_part {
   std::ptrdiff_t begin = 0, end = (std::numeric_limits<std::ptrdiff_t>::max)();
-  std::ptrdiff_t step = 0;
-  int count = 1;
+  image_tile tile = {};
 };
 
 /// A function that processes a result as soon as a part of an image is finished, while the part is
@@ -58,11 +65,16 @@ class image_progress {
     done_(row_, {begin_, whole});
     return begin_ = whole;
   }
-  /// States that the ranges of a part are finished, the last of which ends at `end`. Nothing may
-  /// be pending from reach().
-  void reach_strips(const image_part& part) { done_(row_, part); }
+  /// Processes a tile, which begins at `begin`. Nothing may be pending from reach(), and skip_to()
+  /// must follow when all tiles are processed.
+  void finish_tile(std::ptrdiff_t begin, const image_tile& tile) {
+    done_(row_, {begin, begin, tile});
+  }
   void skip_to(std::ptrdiff_t end) { begin_ = end; }
-  bool is_at(std::ptrdiff_t begin) const { return begin_ == begin; }
+  /// Whether there is something to do for finished elements, and none before `begin` is pending.
+  bool finishes_tiles_at(std::ptrdiff_t begin) const {
+    return done_.run != nullptr && begin_ == begin;
+  }
   /// States that the image is finished.
   void finish() { done_(row_, {begin_}); }
 
