@@ -33,6 +33,9 @@ namespace detail {
 template <class Group, int A>
 LAMINA_INLINE float* address_in(float* memory) {
   constexpr std::ptrdiff_t position = Group::arguments.of[A].position;
+  constexpr int window = Group::arguments.of[A].window;
+  if constexpr (window >= 0)
+    return memory + position + Group::layout::template cursor_of<window>(memory).now;
   return position == Group::layout::nowhere ? nullptr : memory + position;
 }
 
