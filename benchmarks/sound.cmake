@@ -17,7 +17,9 @@ if(EXISTS "${LAMINA_RTNEURAL}/RTNeural/RTNeural.h")
   _lamina_net_for_sound(A2 "${LAMINA_RTNEURAL}/models/gru.json" 1)
   _lamina_net_for_sound(A3 "${LAMINA_RTNEURAL}/models/conv.json" 64)
   _lamina_net_for_sound(A3s "${LAMINA_RTNEURAL}/models/conv.json" 1)
-  find_path(XSIMD_INCLUDE xsimd/xsimd.hpp)
+  # RTNeural needs the version of xsimd in its submodule, which is newer than that of Debian 12.
+  find_path(XSIMD_INCLUDE xsimd/xsimd.hpp PATHS "${LAMINA_RTNEURAL}/modules/xsimd/include"
+            NO_DEFAULT_PATH)
   # The options of RTNeural's own RTNEURAL_USE_AVX.
   foreach(_backend IN ITEMS EIGEN XSIMD)
     if(NOT ${_backend}_INCLUDE)
