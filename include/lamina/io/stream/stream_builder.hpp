@@ -97,8 +97,7 @@ class stream_builder {
     const std::string hidden = data(name + "_hidden", row), cell = data(name + "_cell", row);
     const std::string before = shifted(hidden, name + ".first_hidden", size, first_hidden, 1);
     const std::string cell_before = shifted(cell, name + ".first_cell", size, first_cell, 1);
-    const std::string gates =
-        products(x, before, size, name, 4 * size, weights, std::move(bias));
+    const std::string gates = products(x, before, size, name, 4 * size, weights, std::move(bias));
     const std::string next_cell = variable(name + "_cell_now", row);
     const std::string next = variable(name + "_now", row);
     operator_message& made =

@@ -65,3 +65,42 @@ TEST_CASE("a static evaluator computes images") {
             Approx(e.activation<"y">()(r, j)).margin(1e-5));
   }
 }
+
+namespace {
+
+// A slope for all elements, for each channel and for each element; lengths of whole vectors or not.
+constexpr auto bent_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3, 5, 7>(main);
+  auto all = layer::prelu(x, {.name = "all"});
+  auto channels = layer::prelu(x, {.mode = layer::prelu_mode::channel, .name = "channels"});
+  auto elements = layer::prelu(x, {.mode = layer::prelu_mode::element, .name = "elements"});
+  return std::tuple{all, channels, elements};
+});
+
+}  // namespace
+
+TEST_CASE("a static evaluator computes prelu") {
+  lamina::model model{bent_net, 7};
+  for (int i = 0; i < 3; ++i) {
+    auto slopes = model.get(i);
+    const auto random = numbers(slopes.size(), static_cast<unsigned>(i));
+    std::copy(random.begin(), random.end(), slopes.begin());
+    model.set(i, slopes);
+  }
+  const auto x = numbers(2 * 3 * 5 * 7, 8);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"x">(x));
+  lamina::static_evaluator<std::remove_const_t<decltype(bent_net)>, 2> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.input<"x">().begin());
+  s.forward();
+  const auto same = [](const auto& from, const auto& expected, int row) {
+    auto at = expected.begin() + row * 105;
+    for (const float y : from) CHECK(y == *at++);
+  };
+  for (int r = 0; r < 2; ++r) {
+    same(s.activation<"all">(r), e.activation<"all">(), r);
+    same(s.activation<"channels">(r), e.activation<"channels">(), r);
+    same(s.activation<"elements">(r), e.activation<"elements">(), r);
+  }
+}

@@ -240,10 +240,10 @@ struct one_statement<ex::update<Op, Param, Grad, In...>, Vector> {
 template <class Statements, class Real = float, class Vector = vector_in<Real>>
 struct statement_runner;
 
-/// Runs the statements of a group in order, on one vector per call; `Vector` may be shorter than the
-/// widest vector. Numbers that do not change in
-/// the loop over vectors (attributes, learning rates) are loaded once before the loop. Otherwise
-/// the compiler would load them again after each store, as the store might have changed them.
+/// Runs the statements of a group in order, on one vector per call; `Vector` may be shorter than
+/// the widest vector. Numbers that do not change in the loop over vectors (attributes, learning
+/// rates) are loaded once before the loop. Otherwise the compiler would load them again after each
+/// store, as the store might have changed them.
 template <class... S, class Real, class Vector>
 struct statement_runner<expression::statements<S...>, Real, Vector> {
   using real = Real;
@@ -271,7 +271,7 @@ struct statement_runner<expression::statements<S...>, Real, Vector> {
   static constexpr int last_store() {
     int to = -1;
     ((to = detail::one_statement<S, Vector>::stored >= 0 ? detail::one_statement<S, Vector>::stored
-                                                       : to),
+                                                         : to),
      ...);
     return to;
   }
@@ -298,7 +298,7 @@ struct statement_runner<expression::statements<S...>, Real, Vector> {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;
     ((detail::one_statement<S, Vector>::run(arguments, scalar, number + first, head, values,
-                                          statement, at, how),
+                                            statement, at, how),
       ++statement, first += detail::one_statement<S, Vector>::numbers),
      ...);
   }

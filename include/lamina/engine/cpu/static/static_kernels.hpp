@@ -112,15 +112,17 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   for (std::ptrdiff_t k = whole; k < Depth; ++k) advance(acc[0], k);
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      // Pairs are added first: this is short, and the sums of each pair wait for no other.
+      LAMINA_UNROLL for (int c = 0; c + 1 < count; c += 2) acc[c][i][j] += acc[c + 1][i][j];
       vector sum = acc[0][i][j];
-      LAMINA_UNROLL for (int c = 1; c < count; ++c) sum += acc[c][i][j];
+      if constexpr (count == 4) sum += acc[2][i][j];
       runner(sum, {i * ProductStride + first + j * lanes, i, first + j * lanes});
     }
   }
 }
 
 template <class Group, class Runner>
-void static_product(float* memory, const Runner& runner) {
+LAMINA_INLINE void static_product(float* memory, const Runner& runner) {
   constexpr int rows = Group::rows, depth = Group::depth, end = padded(Group::columns);
   constexpr int vectors = static_vectors<rows>, together = vectors * lanes;
   constexpr int stride = Group::arguments.of[0].info.stride;
@@ -227,6 +229,7 @@ struct static_call_kernel<operators::stage_feed> {
   static void run(float* memory) {
     constexpr argument_info from = Group::arguments.of[0].info, to = Group::arguments.of[1].info;
     constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
+    if (Group::arguments.of[0].position == Group::arguments.of[1].position) return;
     const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, 0>(memory));
     auto* y = reinterpret_cast<char*>(detail::address_in<Group, 1>(memory));
     for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)

@@ -14,6 +14,7 @@
 #include <lamina/engine/cpu/static/static_conv_shape.hpp>
 #include <lamina/engine/cpu/static/static_windows.hpp>
 #include <lamina/plan/call_program.hpp>
+#include <lamina/plan/plan_operators.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -196,9 +197,26 @@ struct static_layout {
   /// the window; nowhere for its parts.
   static constexpr std::ptrdiff_t position_of(int v) {
     if (const int window = windows.containing(v); window >= 0) return at.data[window];
+    if (const int data = staged(plan_type::same.shares(v) ? plan_type::same.of[v] : v); data >= 0)
+      return at.data[data];
     const memory_slot slot = memory_plan().slot_of[v];
     if (slot.space == memory_space::feed && is_window(slot.offset)) return nowhere;
     return position(slot);
+  }
+  /// The data layer of which variable v is a copy with padded rows, or -1. The memory of one row
+  /// has the padding, so the copy is the data layer itself.
+  static constexpr int staged(int v) {
+    const int g = plan_type::grouped.producer[v];
+    if (Rows != 1 || g < 0 || plan_type::grouped.groups[g].head != fusion_anchor::call) return -1;
+    const instruction& i =
+        plan_type::lowered
+            .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+    if (!same_address(i.schema, &schema_of<operators::stage_feed>())) return -1;
+    const int from = plan_type::lowered.operands[i.inputs].id;
+    const plan_variable& d = plan_type::lowered.variables[from];
+    const memory_slot slot = plan_type::memory.slot_of[d.root];
+    return slot.space == memory_space::feed && d.rows < 0 && d.type == dtype::float32 ? slot.offset
+                                                                                      : -1;
   }
   static constexpr bool is_window(int i) { return windows.found && windows.of[i].data >= 0; }
 
