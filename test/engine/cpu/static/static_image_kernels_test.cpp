@@ -104,3 +104,33 @@ TEST_CASE("a static evaluator computes prelu") {
     same(s.activation<"elements">(r), e.activation<"elements">(), r);
   }
 }
+
+namespace {
+
+// Results of one element per channel, and of rows that are shorter than a vector.
+constexpr auto short_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6, 1, 7>(main);
+  auto five = layer::conv2d<20, lamina::extent2{1, 3}>(x, {.act = lamina::activation::tanh});
+  auto one = layer::conv2d<21, lamina::extent2{1, 5}>(five, {.act = lamina::activation::relu});
+  auto y = layer::conv2d<9, 1>(one, {.name = "y"});
+  return layer::prelu(y + y, {.mode = layer::prelu_mode::channel, .name = "z"});
+});
+
+}  // namespace
+
+TEST_CASE("a static evaluator computes short rows of images") {
+  const lamina::model model{short_net, 7};
+  const auto x = numbers(2 * 6 * 7, 9);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"x">(x));
+  lamina::static_evaluator<std::remove_const_t<decltype(short_net)>, 2> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.input<"x">().begin());
+  s.forward();
+  for (int r = 0; r < 2; ++r)
+    for (std::size_t j = 0; j < 9; ++j) {
+      const auto row = static_cast<std::size_t>(r);
+      CHECK(s.activation<"y">(r)[j] == Approx(e.activation<"y">()(row, j, 0, 0)).margin(1e-5));
+      CHECK(s.activation<"z">(r)[j] == Approx(e.activation<"z">()(row, j, 0, 0)).margin(1e-5));
+    }
+}

@@ -20,7 +20,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
 /// row and its column. For images, it also has the channel of the vector. If the elements belong to
 /// two channels, the first `split` elements belong to `channel` and the others to the next one; if
-/// they belong to more, `channels` holds the channel of each element.
+/// they belong to more, `channels` holds the channel of each element. If each element is a channel,
+/// `apart` is set, and `channel` is the channel of the first element.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
@@ -29,6 +30,7 @@ struct element_position {
   const int* channels = nullptr;
   int split = 0;
   bool streams = false;  // stores bypass the caches
+  bool apart = false;
 };
 
 namespace detail {
@@ -100,6 +102,7 @@ struct operand_reader<ex::channel<Index>, Vector> {
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const element_position& at) {
     const Real* const numbers = numbers_at<Real>(a[Index]);
+    if (at.apart) return vector::load_unaligned(numbers + at.channel);
     if (at.split != 0)
       return first_lanes<Real>(at.split, vector(numbers[at.channel]),
                                vector(numbers[at.channel + 1]));

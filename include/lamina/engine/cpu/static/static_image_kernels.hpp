@@ -41,6 +41,8 @@ template <class Group>
 struct static_conv {
   static constexpr static_conv_shape shape{Group::program::desc, Group::first};
   static constexpr int out = shape.width.out(), rows_out = shape.height.out();
+  using vector = static_vector<out>;
+  static constexpr int lanes = lanes_of<vector>;
   static constexpr int wide = (out + lanes - 1) / lanes;
   /// How many vectors of a row, and how many filters (`together`), have their sums in registers at
   /// the same time.
@@ -72,6 +74,8 @@ struct static_conv {
     return to;
   }
   static LAMINA_INLINE vector load(const float* x) {
+    // A state has just got its last element: a load of more would wait for the store.
+    if constexpr (out == 1) return vector(x[0]);
     if constexpr (shape.width.stride == 1) return vector::load_unaligned(x);
     alignas(64) float apart[lanes];
     for (int l = 0; l < lanes; ++l) apart[l] = x[l * shape.width.stride];
@@ -106,7 +110,7 @@ struct static_conv {
           LAMINA_UNROLL for (int f = 0; f < Filters; ++f) {
             const vector factor(w[f * filter_stride]);
             LAMINA_UNROLL for (int v = 0; v < vectors; ++v) {
-              sums[f][v] = fused_multiply_add(factor, seen[v], sums[f][v]);
+              sums[f][v] = multiply_add(factor, seen[v], sums[f][v]);
             }
           }
         }
@@ -141,7 +145,7 @@ struct static_kernel<Group, expression::group_expression<fusion_anchor::conv, S>
       float* const image = y + static_cast<std::ptrdiff_t>(r) * padded(Group::columns);
       static_conv<Group>::run(a.of[0] + r * Group::arguments.of[0].info.stride, a.of[1], image,
                               memory + Group::layout::at.scratch);
-      run_channels(runner(a.of), channels, Group::columns, r, image);
+      run_static_channels<Group, channels>(runner(a.of), r, image);
     }
   }
 };

@@ -149,6 +149,24 @@ LAMINA_INLINE void static_product(float* memory, const Runner& runner) {
         x, w + offset_of_panel(depth, last), end - last, last, runner);
 }
 
+/// Runs statements over image `row`, as run_channels does, with a short loop for images of one
+/// element per channel.
+template <class Group, int Channels, class Runner>
+LAMINA_INLINE void run_static_channels(const Runner& runner, int row, const float* head) {
+  using vector = typename Runner::vector;
+  constexpr int width = padded(Group::columns);
+  if constexpr (Channels == Group::columns) {
+    element_position at{.offset = row * width, .row = row, .column = 0, .apart = true};
+    for (int j = 0; j < width; j += lanes_of<vector>) {
+      at.channel = at.column = j;
+      runner(head == nullptr ? vector(0.F) : vector::load_unaligned(head + j), at);
+      at.offset += lanes_of<vector>;
+    }
+  } else {
+    run_channels(runner, Channels, Group::columns, row, head);
+  }
+}
+
 /// The largest number of rows of a product for which the sums and a row of the weights fit into
 /// registers.
 inline constexpr int static_product_rows = 3;
@@ -184,7 +202,7 @@ struct static_kernel<Group, expression::group_expression<fusion_anchor::pointwis
       const statement_runner<S> runner(a.of);
       constexpr int channels = Group::arguments.of[statement_runner<S>::channels].info.columns;
       for (int i = 0; i < Group::rows; ++i)
-        run_channels(runner, channels, Group::columns, i, nullptr);
+        run_static_channels<Group, channels>(runner, i, nullptr);
     } else {
       using vector = static_vector<Group::columns>;
       const statement_runner<S, float, vector> runner(a.of);
