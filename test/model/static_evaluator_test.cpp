@@ -177,6 +177,8 @@ TEST_CASE("a static evaluator computes what an evaluator does, few rows and many
 }
 
 TEST_CASE("a static evaluator computes the steps of an LSTM") {
+  compare_steps<3, 1>();
+  compare_steps<4, 2>();
   compare_steps<8, 1>();
   compare_steps<20, 2>();
   compare_steps<64, 1>();

@@ -163,15 +163,16 @@ class static_evaluator {
   }
 
   /// Returns the memory of a data layer, in which the rows follow each other without padding. The
-  /// caller writes the inputs of forward() to it.
+  /// caller writes the inputs of forward() to it. It is a std::span, or a view of the same elements
+  /// for the state of a conv1d_with_state, whose channels have gaps between them (`window_view` in
+  /// engine/cpu/static/static_windows.hpp).
   template <fixed_string Name>
   auto input() {
     constexpr int i = data_layer<Name>();
-    constexpr const auto& d = plan_type::lowered.variables[program::desc.data[i]];
-    // data_once has rows of its own: the extent of its first dimension.
-    constexpr std::size_t size = static_cast<std::size_t>((d.rows < 0 ? Rows : d.rows) * d.columns);
-    return std::span<data_type<i>, size>(
-        reinterpret_cast<data_type<i>*>(memory() + layout::at.data[i]), size);
+    if constexpr (layout::is_window(i))
+      return window<i, Rows>(memory(), layout::template cursor_of<i>(memory()).now);
+    else
+      return plain_input<i>();
   }
 
   /// Computes all activations that depend only on the data layers with these names; without names,
@@ -195,11 +196,58 @@ class static_evaluator {
     static_assert(check<found >= 0, detail::name_letters<Name>>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
+    constexpr int root = plan_type::lowered.variables[v].root;
+    if constexpr (constexpr int i = layout::windows.before(root); i >= 0 && found >= 0) {
+      constexpr int step = layout::window_floats(i) / Rows;
+      return window<i, 1>(memory(), layout::template cursor_of<i>(memory()).next + row * step);
+    } else {
+      return plain_activation<Name, v, found >= 0>(row);
+    }
+  }
+
+  /// Copies all rows of an activation to the memory of a data layer: the state after one forward()
+  /// is the state before the next one.
+  template <fixed_string From, fixed_string To>
+  void feed_back() {
+    constexpr int i = data_layer<To>(), from = variable_named<recorded>(From.view());
+    if constexpr (layout::is_window(i) && from >= 0 && layout::windows.before(from) == i)
+      layout::template advance<i>(memory());
+    else
+      copy_back<From, To>();
+  }
+
+  /// Copies each activation NAME_next to the data layer NAME, if the program has both, as imported
+  /// nets for signals have for their states. Afterwards, where NAME is the state of a
+  /// conv1d_with_state, NAME_next and NAME are the same memory until the next forward().
+  void feed_back() {
+    [this]<int... Next>(std::integer_sequence<int, Next...>) { (feed_back_state<Next>(), ...); }
+    (std::make_integer_sequence<int, counts_of<program>.data>{});
+  }
+
+ private:
+  template <int Index>
+  auto plain_input() {
+    constexpr const auto& d = plan_type::lowered.variables[program::desc.data[Index]];
+    // data_once has rows of its own: the extent of its first dimension.
+    constexpr std::size_t size = static_cast<std::size_t>((d.rows < 0 ? Rows : d.rows) * d.columns);
+    return std::span<data_type<Index>, size>(
+        reinterpret_cast<data_type<Index>*>(memory() + layout::at.data[Index]), size);
+  }
+  // `Count` rows of a state in a window.
+  template <int Window, int Count, class Float>
+  static auto window(Float* memory, int at) {
+    constexpr engine::cpu::static_window w = layout::windows.of[Window];
+    return engine::cpu::window_view<Float, Count, w.channels * w.past, w.past>(
+        layout::template window_at<Window>(memory, at),
+        {w.length(), layout::window_floats(Window) / Rows});
+  }
+  template <fixed_string Name, int v, bool Found>
+  auto plain_activation(int row) const {
     constexpr variable_layout lies = layout_of_variable<program, v>;
-    constexpr std::ptrdiff_t at = layout::position(lies.slot);
+    constexpr std::ptrdiff_t at = layout::position_of(plan_type::lowered.variables[v].root);
     constexpr bool kept =
         at >= 0 && keeps_value<program, v> && lies.slot.space != memory_space::parameter;
-    static_assert(check<(kept || found < 0), detail::name_letters<Name>>,
+    static_assert(check<(kept || !Found), detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
     using T = typename detail::cpp_type_of<program::desc.variables[v].type>::type;
@@ -208,10 +256,8 @@ class static_evaluator {
         reinterpret_cast<const T*>(memory() + (kept ? at : 0)) + row * lies.stride, size);
   }
 
-  /// Copies all rows of an activation to the memory of a data layer: the state after one forward()
-  /// is the state before the next one.
   template <fixed_string From, fixed_string To>
-  void feed_back() {
+  void copy_back() {
     const auto to = input<To>();
     constexpr std::size_t columns = decltype(activation<From>())::extent;
     constexpr bool fits = columns * Rows == decltype(input<To>())::extent;
@@ -219,20 +265,19 @@ class static_evaluator {
                         gets<static_cast<int>(columns)>>,
                   "lamina: static_evaluator: feed_back: the activation has the shape of the data "
                   "layer");
-    if constexpr (fits)
-      for (int r = 0; r < Rows; ++r)
-        std::memcpy(to.data() + static_cast<std::size_t>(r) * columns, activation<From>(r).data(),
-                    columns * sizeof to[0]);
+    constexpr bool plain = requires {
+      to.data();
+      activation<From>().data();
+    };
+    for (int r = 0; fits && r < Rows; ++r) {
+      const auto from = activation<From>(r);
+      const std::size_t first = static_cast<std::size_t>(r) * columns;
+      if constexpr (plain)
+        std::memcpy(to.data() + first, from.data(), columns * sizeof to[0]);
+      else
+        for (std::size_t i = 0; i < columns; ++i) to[first + i] = from[i];
+    }
   }
-
-  /// Copies each activation NAME_next to the data layer NAME, if the program has both, as imported
-  /// nets for signals have for their states.
-  void feed_back() {
-    [this]<int... Next>(std::integer_sequence<int, Next...>) { (feed_back_state<Next>(), ...); }
-    (std::make_integer_sequence<int, counts_of<program>.data>{});
-  }
-
- private:
   // The name of data layer Data, and the same with the suffix `_next`.
   template <int Data>
   struct state_names {

@@ -97,10 +97,7 @@ class stream_builder {
     const std::string hidden = data(name + "_hidden", row), cell = data(name + "_cell", row);
     const std::string before = shifted(hidden, name + ".first_hidden", size, first_hidden, 1);
     const std::string cell_before = shifted(cell, name + ".first_cell", size, first_cell, 1);
-    const std::string both =
-        op("concat", {{"X", {x.name, before}}}, {integer("axis", 1)}, dims_of(x.channels + size));
-    const std::string gates =
-        product(both, x.channels + size, name, 4 * size, std::move(weights), std::move(bias));
+    const std::string gates = products(x, before, size, name, 4 * size, weights, std::move(bias));
     const std::string next_cell = variable(name + "_cell_now", row);
     const std::string next = variable(name + "_now", row);
     operator_message& made =
@@ -121,20 +118,18 @@ class stream_builder {
   stream_signal gru(stream_signal x, const std::string& name, int size, gru_weights w) {
     const auto row = dims_of(size);
     const std::string h = data(name + "_hidden", row);
-    const std::string both =
-        op("concat", {{"X", {x.name, h}}}, {integer("axis", 1)}, dims_of(x.channels + size));
-    const std::string gates = op("sigmoid",
-                                 {{"X",
-                                   {product(both, x.channels + size, name + ".gates", 2 * size,
-                                            std::move(w.gates), std::move(w.gate_bias))}}},
-                                 {}, dims_of(2 * size));
-    const auto half = [&](int begin) {
-      return op(
-          "slice", {{"Input", {gates}}},
-          {integers("axes", {1}), integers("starts", {begin}), integers("ends", {begin + size})},
-          row);
+    // The gates are two products: a product of both would need copies of its halves.
+    const auto gate = [&](const char* which, int begin) {
+      std::vector<float> columns;
+      for (int k = 0; k < x.channels + size; ++k)
+        for (int j = 0; j < size; ++j)
+          columns.push_back(w.gates[static_cast<std::size_t>(2 * size * k + begin + j)]);
+      const auto bias = w.gate_bias.begin() + begin;
+      return op("sigmoid",
+                {{"X", {products(x, h, size, name + which, size, columns, {bias, bias + size})}}},
+                {}, row);
     };
-    const std::string z = half(0), r = half(size);
+    const std::string z = gate(".update", 0), r = gate(".reset", size);
     const std::string of_x = product(x.name, x.channels, name + ".input", size, std::move(w.input),
                                      std::move(w.input_bias));
     const std::string of_h =
@@ -361,6 +356,18 @@ class stream_builder {
         named("mul", name, 0, {{"X", {x}}, {"Y", {weight}}},
               {integer("x_num_col_dims", 1), integer("y_num_col_dims", 1)}, dims_of(size)),
         name, size, std::move(bias), dims_of(size));
+  }
+  // [x, state] W + bias. These are two products instead of one of a concatenation, so that the
+  // first, which does not wait for the previous step, leaves less to compute after it.
+  std::string products(const stream_signal& x, const std::string& state, int size,
+                       const std::string& name, int columns, const std::vector<float>& weights,
+                       std::vector<float> bias) {
+    const auto of_state = weights.begin() + x.channels * columns;
+    const std::string of_x = product(x.name, x.channels, name + ".input", columns,
+                                     {weights.begin(), of_state}, std::move(bias));
+    const std::string y =
+        product(state, size, name + ".state", columns, {of_state, weights.end()}, {});
+    return binary("elementwise_add", y, of_x, dims_of(columns));
   }
   // x + bias, along dimension 1; x if there is no bias.
   std::string biased(const std::string& x, const std::string& name, int size,

@@ -65,3 +65,72 @@ TEST_CASE("a static evaluator computes images") {
             Approx(e.activation<"y">()(r, j)).margin(1e-5));
   }
 }
+
+namespace {
+
+// A slope for all elements, for each channel and for each element; lengths of whole vectors or not.
+constexpr auto bent_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3, 5, 7>(main);
+  auto all = layer::prelu(x, {.name = "all"});
+  auto channels = layer::prelu(x, {.mode = layer::prelu_mode::channel, .name = "channels"});
+  auto elements = layer::prelu(x, {.mode = layer::prelu_mode::element, .name = "elements"});
+  return std::tuple{all, channels, elements};
+});
+
+}  // namespace
+
+TEST_CASE("a static evaluator computes prelu") {
+  lamina::model model{bent_net, 7};
+  for (int i = 0; i < 3; ++i) {
+    auto slopes = model.get(i);
+    const auto random = numbers(slopes.size(), static_cast<unsigned>(i));
+    std::copy(random.begin(), random.end(), slopes.begin());
+    model.set(i, slopes);
+  }
+  const auto x = numbers(2 * 3 * 5 * 7, 8);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"x">(x));
+  lamina::static_evaluator<std::remove_const_t<decltype(bent_net)>, 2> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.input<"x">().begin());
+  s.forward();
+  const auto same = [](const auto& from, const auto& expected, int row) {
+    auto at = expected.begin() + row * 105;
+    for (const float y : from) CHECK(y == *at++);
+  };
+  for (int r = 0; r < 2; ++r) {
+    same(s.activation<"all">(r), e.activation<"all">(), r);
+    same(s.activation<"channels">(r), e.activation<"channels">(), r);
+    same(s.activation<"elements">(r), e.activation<"elements">(), r);
+  }
+}
+
+namespace {
+
+// Results of one element per channel, and of rows that are shorter than a vector.
+constexpr auto short_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6, 1, 7>(main);
+  auto five = layer::conv2d<20, lamina::extent2{1, 3}>(x, {.act = lamina::activation::tanh});
+  auto one = layer::conv2d<21, lamina::extent2{1, 5}>(five, {.act = lamina::activation::relu});
+  auto y = layer::conv2d<9, 1>(one, {.name = "y"});
+  return layer::prelu(y + y, {.mode = layer::prelu_mode::channel, .name = "z"});
+});
+
+}  // namespace
+
+TEST_CASE("a static evaluator computes short rows of images") {
+  const lamina::model model{short_net, 7};
+  const auto x = numbers(2 * 6 * 7, 9);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"x">(x));
+  lamina::static_evaluator<std::remove_const_t<decltype(short_net)>, 2> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.input<"x">().begin());
+  s.forward();
+  for (int r = 0; r < 2; ++r)
+    for (std::size_t j = 0; j < 9; ++j) {
+      const auto row = static_cast<std::size_t>(r);
+      CHECK(s.activation<"y">(r)[j] == Approx(e.activation<"y">()(row, j, 0, 0)).margin(1e-5));
+      CHECK(s.activation<"z">(r)[j] == Approx(e.activation<"z">()(row, j, 0, 0)).margin(1e-5));
+    }
+}

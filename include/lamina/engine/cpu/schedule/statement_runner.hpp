@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
@@ -19,7 +20,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
 /// row and its column. For images, it also has the channel of the vector. If the elements belong to
 /// two channels, the first `split` elements belong to `channel` and the others to the next one; if
-/// they belong to more, `channels` holds the channel of each element.
+/// they belong to more, `channels` holds the channel of each element. If each element is a channel,
+/// `apart` is set, and `channel` is the channel of the first element.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
@@ -28,6 +30,7 @@ struct element_position {
   const int* channels = nullptr;
   int split = 0;
   bool streams = false;  // stores bypass the caches
+  bool apart = false;
 };
 
 namespace detail {
@@ -35,11 +38,12 @@ namespace detail {
 namespace ex = lamina::expression;
 
 /// Reads an operand, one vector at a time.
-template <class Operand, class Real>
+template <class Operand, class Vector>
 struct operand_reader;
-template <class Real>
-struct operand_reader<ex::head_value, Real> {
-  using vector = vector_in<Real>;
+template <class Vector>
+struct operand_reader<ex::head_value, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector head, const vector*,
@@ -47,9 +51,10 @@ struct operand_reader<ex::head_value, Real> {
     return head;
   }
 };
-template <int Index, class Real>
-struct operand_reader<ex::load<Index>, Real> {
-  using vector = vector_in<Real>;
+template <int Index, class Vector>
+struct operand_reader<ex::load<Index>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static constexpr int argument = Index;
@@ -58,9 +63,10 @@ struct operand_reader<ex::load<Index>, Real> {
     return vector::load_unaligned(numbers_at<Real>(a[Index]) + at.offset);
   }
 };
-template <int Index, class Real>
-struct operand_reader<ex::row<Index>, Real> {
-  using vector = vector_in<Real>;
+template <int Index, class Vector>
+struct operand_reader<ex::row<Index>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = true, by_column = false;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
@@ -68,9 +74,10 @@ struct operand_reader<ex::row<Index>, Real> {
     return vector::load_unaligned(numbers_at<Real>(a[Index]) + at.column);
   }
 };
-template <int Index, class Real>
-struct operand_reader<ex::column<Index>, Real> {
-  using vector = vector_in<Real>;
+template <int Index, class Vector>
+struct operand_reader<ex::column<Index>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = true;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
@@ -79,31 +86,34 @@ struct operand_reader<ex::column<Index>, Real> {
   }
 };
 /// Loads, for each element of a vector, the number of the element's channel.
-template <class Real>
-LAMINA_NOINLINE inline vector_in<Real> gather_channels(const Real* numbers, const int* channels) {
-  alignas(64) Real all[lanes_in<Real>];
-  for (int l = 0; l < lanes_in<Real>; ++l) all[l] = numbers[channels[l]];
-  return vector_in<Real>::load_aligned(all);
+template <class Vector, class Real>
+LAMINA_NOINLINE inline Vector gather_channels(const Real* numbers, const int* channels) {
+  alignas(64) Real all[lanes_of<Vector>];
+  for (int l = 0; l < lanes_of<Vector>; ++l) all[l] = numbers[channels[l]];
+  return Vector::load_aligned(all);
 }
-template <int Index, class Real>
-struct operand_reader<ex::channel<Index>, Real> {
-  using vector = vector_in<Real>;
+template <int Index, class Vector>
+struct operand_reader<ex::channel<Index>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static constexpr int channels = Index;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const element_position& at) {
     const Real* const numbers = numbers_at<Real>(a[Index]);
+    if (at.apart) return vector::load_unaligned(numbers + at.channel);
     if (at.split != 0)
       return first_lanes<Real>(at.split, vector(numbers[at.channel]),
                                vector(numbers[at.channel + 1]));
     return at.channels == nullptr ? vector(numbers[at.channel])
-                                  : gather_channels(numbers, at.channels);
+                                  : gather_channels<vector>(numbers, at.channels);
   }
 };
-template <int Index, class Real>
-struct operand_reader<ex::scalar<Index>, Real> {
-  using vector = vector_in<Real>;
+template <int Index, class Vector>
+struct operand_reader<ex::scalar<Index>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = Index;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector* scalars, vector, const vector*,
@@ -111,9 +121,10 @@ struct operand_reader<ex::scalar<Index>, Real> {
     return scalars[Index];
   }
 };
-template <int Index, class Real>
-struct operand_reader<ex::numbers<Index>, Real> {
-  using vector = vector_in<Real>;
+template <int Index, class Vector>
+struct operand_reader<ex::numbers<Index>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector*,
@@ -121,9 +132,10 @@ struct operand_reader<ex::numbers<Index>, Real> {
     return vector(Real(0));
   }
 };
-template <int J, class Real>
-struct operand_reader<ex::value<J>, Real> {
-  using vector = vector_in<Real>;
+template <int J, class Vector>
+struct operand_reader<ex::value<J>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector* values,
@@ -140,30 +152,31 @@ enum class update_step { elsewhere, prepared, plain };
 /// The index of the argument that has one number per channel, or -1.
 template <class Operand>
 constexpr int channels_of() {
-  if constexpr (requires { operand_reader<Operand, float>::channels; })
-    return operand_reader<Operand, float>::channels;
+  if constexpr (requires { operand_reader<Operand, vector>::channels; })
+    return operand_reader<Operand, vector>::channels;
   else
     return -1;
 }
 
-template <class Statement, class Real>
+template <class Statement, class Vector>
 struct one_statement;
-template <class Op, int K, int Store, class... In, class Real>
-struct one_statement<ex::let<Op, K, Store, In...>, Real> {
-  using vector = vector_in<Real>;
+template <class Op, int K, int Store, class... In, class Vector>
+struct one_statement<ex::let<Op, K, Store, In...>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int numbers = 0;
   static constexpr int stored = Store;
   static constexpr int channels = (std::max)({-1, channels_of<In>()...});
   static LAMINA_INLINE update_step load_numbers(float* const*, vector*) {
     return update_step::plain;
   }
-  static constexpr int scalars = (std::max)({-1, operand_reader<In, Real>::scalar...});
-  static constexpr bool by_row = (operand_reader<In, Real>::by_row || ...);
-  static constexpr bool by_column = (operand_reader<In, Real>::by_column || ...);
+  static constexpr int scalars = (std::max)({-1, operand_reader<In, vector>::scalar...});
+  static constexpr bool by_row = (operand_reader<In, vector>::by_row || ...);
+  static constexpr bool by_column = (operand_reader<In, vector>::by_column || ...);
   static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
-    ((operand_reader<In, Real>::scalar >= 0
-          ? (void)(s[(std::max)(0, operand_reader<In, Real>::scalar)] = vector(
-                       *numbers_at<Real>(a[(std::max)(0, operand_reader<In, Real>::scalar)])))
+    ((operand_reader<In, vector>::scalar >= 0
+          ? (void)(s[(std::max)(0, operand_reader<In, vector>::scalar)] = vector(
+                       *numbers_at<Real>(a[(std::max)(0, operand_reader<In, vector>::scalar)])))
           : (void)0),
      ...);
   }
@@ -171,20 +184,21 @@ struct one_statement<ex::let<Op, K, Store, In...>, Real> {
                                 vector* values, int number, const element_position& at,
                                 update_step) {
     const vector v =
-        pointwise_value<Op, K>(operand_reader<In, Real>::get(a, s, head, values, at)...);
+        pointwise_value<Op, K>(operand_reader<In, vector>::get(a, s, head, values, at)...);
     values[number] = v;
     if constexpr (Store >= 0) {
       Real* const to = numbers_at<Real>(a[Store]) + at.offset;
-      if (has_streams && at.streams)
-        stream(v, to);
-      else
-        v.store_unaligned(to);
+      if constexpr (has_streams && std::is_same_v<vector, vector_in<Real>>) {
+        if (at.streams) return stream(v, to);
+      }
+      v.store_unaligned(to);
     }
   }
 };
-template <class Op, class Param, class Grad, class... In, class Real>
-struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
-  using vector = vector_in<Real>;
+template <class Op, class Param, class Grad, class... In, class Vector>
+struct one_statement<ex::update<Op, Param, Grad, In...>, Vector> {
+  using vector = Vector;
+  using Real = typename Vector::value_type;
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
   static constexpr int scalars = -1, stored = -1, channels = -1;
   static constexpr int numbers = static_cast<int>(Op::attributes.size());
@@ -212,54 +226,55 @@ struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
                                 vector* values, int, const element_position& at, update_step step) {
-    vector grad = operand_reader<Grad, Real>::get(a, s, head, values, at);
-    if (step == update_step::elsewhere) return store<operand_reader<Param, Real>>(a, grad, at);
-    vector param = operand_reader<Param, Real>::get(a, s, head, values, at);
-    vector state[sizeof...(In) + 1] = {operand_reader<In, Real>::get(a, s, head, values, at)...};
+    vector grad = operand_reader<Grad, vector>::get(a, s, head, values, at);
+    if (step == update_step::elsewhere) return store<operand_reader<Param, vector>>(a, grad, at);
+    vector param = operand_reader<Param, vector>::get(a, s, head, values, at);
+    vector state[sizeof...(In) + 1] = {operand_reader<In, vector>::get(a, s, head, values, at)...};
     if (step == update_step::prepared) grad = Op::prepared(param, grad, number);
     Op::apply_prepared(param, grad, state, number);
-    store<operand_reader<Param, Real>>(a, param, at);
+    store<operand_reader<Param, vector>>(a, param, at);
     int i = 0;
-    ((store<operand_reader<In, Real>>(a, state[i], at), ++i), ...);
+    ((store<operand_reader<In, vector>>(a, state[i], at), ++i), ...);
   }
 };
 
 }  // namespace detail
 
-template <class Statements, class Real = float>
+template <class Statements, class Real = float, class Vector = vector_in<Real>>
 struct statement_runner;
 
-/// Runs the statements of a group in order, on one vector per call. Numbers that do not change in
-/// the loop over vectors (attributes, learning rates) are loaded once before the loop. Otherwise
-/// the compiler would load them again after each store, as the store might have changed them.
-template <class... S, class Real>
-struct statement_runner<expression::statements<S...>, Real> {
+/// Runs the statements of a group in order, on one vector per call; `Vector` may be shorter than
+/// the widest vector. Numbers that do not change in the loop over vectors (attributes, learning
+/// rates) are loaded once before the loop. Otherwise the compiler would load them again after each
+/// store, as the store might have changed them.
+template <class... S, class Real, class Vector>
+struct statement_runner<expression::statements<S...>, Real, Vector> {
   using real = Real;
-  using vector = vector_in<Real>;
+  using vector = Vector;
   static constexpr int count = static_cast<int>(sizeof...(S));
-  static constexpr int scalars = (std::max)({0, detail::one_statement<S, Real>::scalars + 1 ...});
-  static constexpr bool by_row = (detail::one_statement<S, Real>::by_row || ...);
-  static constexpr bool by_column = (detail::one_statement<S, Real>::by_column || ...);
+  static constexpr int scalars = (std::max)({0, detail::one_statement<S, Vector>::scalars + 1 ...});
+  static constexpr bool by_row = (detail::one_statement<S, Vector>::by_row || ...);
+  static constexpr bool by_column = (detail::one_statement<S, Vector>::by_column || ...);
 
-  static constexpr int numbers = (0 + ... + detail::one_statement<S, Real>::numbers);
+  static constexpr int numbers = (0 + ... + detail::one_statement<S, Vector>::numbers);
   /// The number of arrays that the statements write, not counting updates.
-  static constexpr int stores = (0 + ... + (detail::one_statement<S, Real>::stored >= 0 ? 1 : 0));
+  static constexpr int stores = (0 + ... + (detail::one_statement<S, Vector>::stored >= 0 ? 1 : 0));
   /// Whether the arrays that the statements write are aligned to a vector.
   bool stores_are_aligned() const {
-    return ((detail::one_statement<S, Real>::stored < 0 ||
+    return ((detail::one_statement<S, Vector>::stored < 0 ||
              reinterpret_cast<std::uintptr_t>(
-                 arguments[(std::max)(0, detail::one_statement<S, Real>::stored)]) %
+                 arguments[(std::max)(0, detail::one_statement<S, Vector>::stored)]) %
                      sizeof(vector) ==
                  0) &&
             ...);
   }
   /// The index of the argument that has one number per channel, or -1.
-  static constexpr int channels = (std::max)({-1, detail::one_statement<S, Real>::channels...});
+  static constexpr int channels = (std::max)({-1, detail::one_statement<S, Vector>::channels...});
   /// The index of the argument that receives the last stored value.
   static constexpr int last_store() {
     int to = -1;
-    ((to = detail::one_statement<S, Real>::stored >= 0 ? detail::one_statement<S, Real>::stored
-                                                       : to),
+    ((to = detail::one_statement<S, Vector>::stored >= 0 ? detail::one_statement<S, Vector>::stored
+                                                         : to),
      ...);
     return to;
   }
@@ -270,10 +285,10 @@ struct statement_runner<expression::statements<S...>, Real> {
   detail::update_step step = detail::update_step::plain;
 
   LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
-    (detail::one_statement<S, Real>::load_scalars(a, scalar), ...);
+    (detail::one_statement<S, Vector>::load_scalars(a, scalar), ...);
     int at = 0;
-    ((step = (std::min)(step, detail::one_statement<S, Real>::load_numbers(a, number + at)),
-      at += detail::one_statement<S, Real>::numbers),
+    ((step = (std::min)(step, detail::one_statement<S, Vector>::load_numbers(a, number + at)),
+      at += detail::one_statement<S, Vector>::numbers),
      ...);
   }
   LAMINA_INLINE void operator()(vector head, const element_position& at) const {
@@ -285,9 +300,9 @@ struct statement_runner<expression::statements<S...>, Real> {
   LAMINA_INLINE void run(vector head, const element_position& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;
-    ((detail::one_statement<S, Real>::run(arguments, scalar, number + first, head, values,
-                                          statement, at, how),
-      ++statement, first += detail::one_statement<S, Real>::numbers),
+    ((detail::one_statement<S, Vector>::run(arguments, scalar, number + first, head, values,
+                                            statement, at, how),
+      ++statement, first += detail::one_statement<S, Vector>::numbers),
      ...);
   }
 };

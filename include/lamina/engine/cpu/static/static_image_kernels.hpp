@@ -19,17 +19,35 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
+/// How many vectors of a row of the output a convolution computes at once: as many as leave the
+/// fewest of them unused in the last step, and then as many as possible. A row has `wide` vectors.
+constexpr int conv_vectors(int wide) {
+  int best = 1;
+  for (int n = 2; n <= (vector_registers == 32 && lanes > 1 ? 4 : 3); ++n)
+    if ((wide + n - 1) / n * n <= (wide + best - 1) / best * best) best = n;
+  return best;
+}
+/// For how many filters it does so: the sums stay in registers, beside the vectors of the image and
+/// one factor, and all steps have about the same number of filters.
+constexpr int conv_filters(int filters, int vectors) {
+  const int room = (vector_registers == 32 && lanes > 1 ? 24 : 12) / vectors;
+  const int most = room < 8 ? room : 8, steps = (filters + most - 1) / most;
+  return (filters + steps - 1) / steps;
+}
+
 /// A convolution as a loop over the rows of the output. Each step computes up to `vectors` vectors
 /// of a row for `together` filters at once.
 template <class Group>
 struct static_conv {
   static constexpr static_conv_shape shape{Group::program::desc, Group::first};
   static constexpr int out = shape.width.out(), rows_out = shape.height.out();
+  using vector = static_vector<out>;
+  static constexpr int lanes = lanes_of<vector>;
   static constexpr int wide = (out + lanes - 1) / lanes;
   /// How many vectors of a row, and how many filters (`together`), have their sums in registers at
   /// the same time.
-  static constexpr int vectors = wide < 3 ? wide : 3;
-  static constexpr int together = vectors == 1 ? 8 : vectors == 2 ? 5 : 4;
+  static constexpr int vectors = conv_vectors(wide);
+  static constexpr int together = conv_filters(shape.filters, vectors);
   static constexpr std::ptrdiff_t filter_stride = Group::arguments.of[1].info.stride;
   static constexpr std::ptrdiff_t in_size =
       static_cast<std::ptrdiff_t>(shape.height.padded()) * shape.width.padded();
@@ -39,9 +57,8 @@ struct static_conv {
   static void run(const float* x, const float* w, float* y, float* scratch) {
     if constexpr (shape.padded_floats() > 0) x = surround(x, scratch);
     for (int g = 0; g < shape.groups; ++g) {
-      int f = 0;
-      for (; f + together <= shape.filters; f += together) filters<together>(x, w, y);
-      for (; f < shape.filters; ++f) filters<1>(x, w, y);
+      for (int f = 0; f + together <= shape.filters; f += together) filters<together>(x, w, y);
+      if constexpr (constexpr int rest = shape.filters % together; rest > 0) filters<rest>(x, w, y);
       x += shape.channels * in_size;
     }
   }
@@ -57,6 +74,8 @@ struct static_conv {
     return to;
   }
   static LAMINA_INLINE vector load(const float* x) {
+    // A state has just got its last element: a load of more would wait for the store.
+    if constexpr (out == 1) return vector(x[0]);
     if constexpr (shape.width.stride == 1) return vector::load_unaligned(x);
     alignas(64) float apart[lanes];
     for (int l = 0; l < lanes; ++l) apart[l] = x[l * shape.width.stride];
@@ -91,7 +110,7 @@ struct static_conv {
           LAMINA_UNROLL for (int f = 0; f < Filters; ++f) {
             const vector factor(w[f * filter_stride]);
             LAMINA_UNROLL for (int v = 0; v < vectors; ++v) {
-              sums[f][v] = fused_multiply_add(factor, seen[v], sums[f][v]);
+              sums[f][v] = multiply_add(factor, seen[v], sums[f][v]);
             }
           }
         }
@@ -126,7 +145,7 @@ struct static_kernel<Group, expression::group_expression<fusion_anchor::conv, S>
       float* const image = y + static_cast<std::ptrdiff_t>(r) * padded(Group::columns);
       static_conv<Group>::run(a.of[0] + r * Group::arguments.of[0].info.stride, a.of[1], image,
                               memory + Group::layout::at.scratch);
-      run_channels(runner(a.of), channels, Group::columns, r, image);
+      run_static_channels<Group, channels>(runner(a.of), r, image);
     }
   }
 };

@@ -9,12 +9,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include <lamina/core/messages/check.hpp>
 #include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/engine/cpu/static/static_layout.hpp>
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -33,6 +35,9 @@ namespace detail {
 template <class Group, int A>
 LAMINA_INLINE float* address_in(float* memory) {
   constexpr std::ptrdiff_t position = Group::arguments.of[A].position;
+  constexpr int window = Group::arguments.of[A].window;
+  if constexpr (window >= 0)
+    return memory + position + Group::layout::template cursor_of<window>(memory).now;
   return position == Group::layout::nowhere ? nullptr : memory + position;
 }
 
@@ -49,6 +54,22 @@ struct static_arguments {
   }
 };
 
+/// The vector for rows of `Columns` elements: a short one if it has room for all of them, as small
+/// states have. Besides less work, a load of it gets the elements that a copy of a row has just
+/// stored from the store buffer, which no load can that is wider than the store.
+template <int Columns>
+using static_vector =
+    std::conditional_t<(Columns <= 4 && lanes > 4), vector_of<4>,
+                       std::conditional_t<(Columns <= 8 && lanes > 8), vector_of<8>, vector>>;
+
+template <class V>
+LAMINA_INLINE V multiply_add(V a, V b, V c) {
+  if constexpr (std::is_same_v<V, vector>)
+    return fused_multiply_add(a, b, c);
+  else
+    return simd::fma(a, b, c);
+}
+
 /// The number of vectors of an output row that are computed together. Their sums are independent,
 /// and there are enough of them to hide the latency of a multiply-add.
 template <int Rows>
@@ -60,6 +81,8 @@ inline constexpr int static_vectors =
 template <int Rows, int Vectors, int Depth, int Stride, int ProductStride, class Runner>
 LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int width, int first,
                                     const Runner& runner) {
+  using vector = typename Runner::vector;
+  constexpr int lanes = lanes_of<vector>;
   constexpr int count = chains(Rows * Vectors);
   vector acc[bound(count)][bound(Rows)][bound(Vectors)];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
@@ -78,7 +101,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       const vector a(x[i * Stride + k]);
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-        chain[i][j] = fused_multiply_add(a, b[j], chain[i][j]);
+        chain[i][j] = multiply_add(a, b[j], chain[i][j]);
       }
     }
   };
@@ -89,20 +112,24 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   for (std::ptrdiff_t k = whole; k < Depth; ++k) advance(acc[0], k);
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      // Pairs are added first: this is short, and the sums of each pair wait for no other.
+      LAMINA_UNROLL for (int c = 0; c + 1 < count; c += 2) acc[c][i][j] += acc[c + 1][i][j];
       vector sum = acc[0][i][j];
-      LAMINA_UNROLL for (int c = 1; c < count; ++c) sum += acc[c][i][j];
+      if constexpr (count == 4) sum += acc[2][i][j];
       runner(sum, {i * ProductStride + first + j * lanes, i, first + j * lanes});
     }
   }
 }
 
 template <class Group, class Runner>
-void static_product(float* memory, const Runner& runner) {
+LAMINA_INLINE void static_product(float* memory, const Runner& runner) {
   constexpr int rows = Group::rows, depth = Group::depth, end = padded(Group::columns);
   constexpr int vectors = static_vectors<rows>, together = vectors * lanes;
   constexpr int stride = Group::arguments.of[0].info.stride;
   const float* const x = address_in<Group, 0>(memory);
   const float* const w = address_in<Group, 1>(memory);
+  if constexpr (!std::is_same_v<typename Runner::vector, vector>)
+    return multiply_vectors<rows, 1, depth, stride, end>(x, w, end, 0, runner);
   constexpr int blocks = end / together;
   bool from_end = false;
   if constexpr (blocks > 1 && Group::layout::alternates(Group::desc))
@@ -122,6 +149,24 @@ void static_product(float* memory, const Runner& runner) {
         x, w + offset_of_panel(depth, last), end - last, last, runner);
 }
 
+/// Runs statements over image `row`, as run_channels does, with a short loop for images of one
+/// element per channel.
+template <class Group, int Channels, class Runner>
+LAMINA_INLINE void run_static_channels(const Runner& runner, int row, const float* head) {
+  using vector = typename Runner::vector;
+  constexpr int width = padded(Group::columns);
+  if constexpr (Channels == Group::columns) {
+    element_position at{.offset = row * width, .row = row, .column = 0, .apart = true};
+    for (int j = 0; j < width; j += lanes_of<vector>) {
+      at.channel = at.column = j;
+      runner(head == nullptr ? vector(0.F) : vector::load_unaligned(head + j), at);
+      at.offset += lanes_of<vector>;
+    }
+  } else {
+    run_channels(runner, Channels, Group::columns, row, head);
+  }
+}
+
 /// The largest number of rows of a product for which the sums and a row of the weights fit into
 /// registers.
 inline constexpr int static_product_rows = 3;
@@ -137,7 +182,8 @@ struct static_kernel<Group, expression::group_expression<fusion_anchor::gemm, S>
       Group::layout::weights::template multiply<Group, statement_runner<S>>(
           a.of, memory + Group::layout::at.scratch);
     } else if constexpr (Group::rows <= static_product_rows) {
-      static_product<Group>(memory, statement_runner<S>(a.of));
+      using runner = statement_runner<S, float, static_vector<Group::columns>>;
+      static_product<Group>(memory, runner(a.of));
     } else {
       gemm(Group::rows, Group::depth, Group::columns, a.of[0], Group::arguments.of[0].info.stride,
            a.of[1], padded(Group::columns), &run_tile<statement_runner<S>>, a.of,
@@ -151,16 +197,19 @@ struct static_kernel<Group, expression::group_expression<fusion_anchor::pointwis
   static void run(float* memory) {
     static_assert(!Group::desc.panel);  // a forward pass does not write weights
     const static_arguments<Group> a(memory);
-    const statement_runner<S> runner(a.of);
     constexpr int width = padded(Group::columns);
     if constexpr (statement_runner<S>::channels >= 0) {
+      const statement_runner<S> runner(a.of);
       constexpr int channels = Group::arguments.of[statement_runner<S>::channels].info.columns;
       for (int i = 0; i < Group::rows; ++i)
-        run_channels(runner, channels, Group::columns, i, nullptr);
-      return;
+        run_static_channels<Group, channels>(runner, i, nullptr);
+    } else {
+      using vector = static_vector<Group::columns>;
+      const statement_runner<S, float, vector> runner(a.of);
+      for (int i = 0; i < Group::rows; ++i)
+        for (int j = 0; j < Group::columns; j += lanes_of<vector>)
+          runner(vector(0.F), {i * width + j, i, j});
     }
-    for (int i = 0; i < Group::rows; ++i)
-      for (int j = 0; j < width; j += lanes) runner(vector(0.F), {i * width + j, i, j});
   }
 };
 
@@ -198,6 +247,7 @@ struct static_call_kernel<operators::stage_feed> {
   static void run(float* memory) {
     constexpr argument_info from = Group::arguments.of[0].info, to = Group::arguments.of[1].info;
     constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
+    if (Group::arguments.of[0].position == Group::arguments.of[1].position) return;
     const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, 0>(memory));
     auto* y = reinterpret_cast<char*>(detail::address_in<Group, 1>(memory));
     for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)
@@ -217,6 +267,42 @@ struct static_call_kernel<operators::unpack_panels> {
           std::memcpy(y + static_cast<std::ptrdiff_t>(k) * to.stride + n, panels + offset,
                       static_cast<std::size_t>(count) * sizeof(float));
         });
+  }
+};
+
+/// prelu: each slope is for one element of a row, for all elements of a channel, or for all.
+template <>
+struct static_call_kernel<operators::prelu> {
+  template <class Group>
+  static void run(float* memory) {
+    constexpr argument_info in = Group::arguments.of[0].info, slope = Group::arguments.of[1].info;
+    constexpr argument_info out = Group::arguments.of[2].info;
+    constexpr int slopes = slope.rows * slope.columns, width = in.columns / slopes;
+    static_assert(slope.rows == 1 || slope.columns == 1);
+    constexpr std::ptrdiff_t next = slope.rows == 1 ? 1 : slope.stride;
+    const float* const a = detail::address_in<Group, 1>(memory);
+    for (int r = 0; r < in.rows; ++r) {
+      const float* const x = detail::address_in<Group, 0>(memory) + r * in.stride;
+      float* const y = detail::address_in<Group, 2>(memory) + r * out.stride;
+      if constexpr (width == 1 && next == 1) {
+        for (int j = 0; j < in.columns; j += lanes)
+          bend(vector::load_unaligned(x + j), vector::load_unaligned(a + j)).store_unaligned(y + j);
+      } else {
+        for (int c = 0; c < slopes; ++c) channel<width>(x + c * width, a[c * next], y + c * width);
+      }
+    }
+  }
+
+ private:
+  static LAMINA_INLINE vector bend(vector x, vector slope) {
+    return math::select(x > vector(0.F), x, vector(slope * x));
+  }
+  template <int Width>
+  static LAMINA_INLINE void channel(const float* x, float slope, float* y) {
+    constexpr int whole = Width / lanes * lanes;
+    for (int j = 0; j < whole; j += lanes)
+      bend(vector::load_unaligned(x + j), vector(slope)).store_unaligned(y + j);
+    for (int j = whole; j < Width; ++j) y[j] = x[j] > 0 ? x[j] : slope * x[j];
   }
 };
 

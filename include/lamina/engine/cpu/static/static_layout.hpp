@@ -6,12 +6,15 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstring>
 #include <string_view>
 
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/static/static_conv_shape.hpp>
+#include <lamina/engine/cpu/static/static_windows.hpp>
 #include <lamina/plan/call_program.hpp>
+#include <lamina/plan/plan_operators.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -27,6 +30,24 @@ struct float_weights {
   }
 };
 
+namespace detail {
+
+/// The memory of a plan without the variables that are in windows or that windows make needless.
+template <class P, auto const& Windows>
+struct memory_beside_windows {
+  using plan_type = plan<P>;
+  static constexpr auto grouped = [] {
+    auto g = plan_type::grouped;
+    for (int v = 0; v < plan_type::lowered.count.variables; ++v)
+      if (Windows.containing(v) >= 0 || Windows.before(v) >= 0) g.stored[v] = false;
+    return g;
+  }();
+  static constexpr auto memory = plan_memory<P, plan_type::lowered, grouped, plan_type::reach,
+                                             plan_type::views, plan_type::same>();
+};
+
+}  // namespace detail
+
 /// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
 /// floats from the beginning of one block of memory. All offsets are multiples of 64 bytes, except
 /// those of single constants.
@@ -41,16 +62,35 @@ struct static_layout {
   /// The value used as the offset of an array that has no memory.
   static constexpr std::ptrdiff_t nowhere = -1;
 
+  /// The states in windows, by data layer (static_windows.hpp).
+  static constexpr static_windows<P> windows{};
+  static constexpr const auto& memory_plan() {
+    if constexpr (windows.found)
+      return detail::memory_beside_windows<P, windows>::memory;
+    else
+      return plan_type::memory;
+  }
+
   struct positions {
     std::ptrdiff_t parameters[bound(parameter_count)];
-    std::ptrdiff_t data[bound(data_count)];
-    std::ptrdiff_t constants, fixed, arena, order, scratch, end;
+    std::ptrdiff_t data[bound(data_count)];  // a window, for the states that are in one
+    std::ptrdiff_t constants, fixed, arena, order, cursors, scratch, end;
   };
   static constexpr int rows_of(int known) {
     return known < 0 ? Rows * parts_of_rows(known) : known;
   }
+  /// The floats of all rows of the concatenation in window i, and of the whole window. The window
+  /// moves back when it has advanced by a quarter of them.
+  static constexpr int window_floats(int i) {
+    return Rows * padded(windows.of[i].channels * windows.of[i].length());
+  }
+  static constexpr int window_capacity(int i) {
+    const int block = windows.of[i].block, blocks = window_floats(i) / 4 / block;
+    return window_floats(i) + (blocks + 1) * block;
+  }
   /// The size of input data i in floats.
   static constexpr int data_floats(int i) {
+    if (windows.found && windows.of[i].data >= 0) return padded(window_capacity(i));
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
     return padded(((d.rows < 0 ? Rows : d.rows) * d.columns * size_of(d.type) + 3) / 4);
   }
@@ -124,11 +164,13 @@ struct static_layout {
     p.constants = next;
     next += padded(constant_count);
     p.fixed = next;
-    next += plan_type::memory.fixed_size;
+    next += memory_plan().fixed_size;
     p.arena = next;
-    next += static_cast<std::ptrdiff_t>(plan_type::memory.arena_width[batch::domain]) * Rows;
+    next += static_cast<std::ptrdiff_t>(memory_plan().arena_width[batch::domain]) * Rows;
     p.order = next;
     if (alternates()) next += alignment_floats;
+    p.cursors = next;
+    if (windows.found) next += padded(2 * data_count);
     p.scratch = next;
     std::ptrdiff_t most = 0;
     for (int g = 0; g < plan_type::groups; ++g) {
@@ -150,6 +192,65 @@ struct static_layout {
     if (s.space == memory_space::parameter) return at.parameters[s.offset];
     if (s.space == memory_space::feed) return at.data[s.offset];
     return nowhere;
+  }
+  /// The offset of a variable of the plan: for the concatenation in a window, of the beginning of
+  /// the window; nowhere for its parts.
+  static constexpr std::ptrdiff_t position_of(int v) {
+    if (const int window = windows.containing(v); window >= 0) return at.data[window];
+    if (const int data = staged(plan_type::same.shares(v) ? plan_type::same.of[v] : v); data >= 0)
+      return at.data[data];
+    const memory_slot slot = memory_plan().slot_of[v];
+    if (slot.space == memory_space::feed && is_window(slot.offset)) return nowhere;
+    return position(slot);
+  }
+  /// The data layer of which variable v is a copy with padded rows, or -1. The memory of one row
+  /// has the padding, so the copy is the data layer itself.
+  static constexpr int staged(int v) {
+    const int g = plan_type::grouped.producer[v];
+    if (Rows != 1 || g < 0 || plan_type::grouped.groups[g].head != fusion_anchor::call) return -1;
+    const instruction& i =
+        plan_type::lowered
+            .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+    if (!same_address(i.schema, &schema_of<operators::stage_feed>())) return -1;
+    const int from = plan_type::lowered.operands[i.inputs].id;
+    const plan_variable& d = plan_type::lowered.variables[from];
+    const memory_slot slot = plan_type::memory.slot_of[d.root];
+    return slot.space == memory_space::feed && d.rows < 0 && d.type == dtype::float32 ? slot.offset
+                                                                                      : -1;
+  }
+  static constexpr bool is_window(int i) { return windows.found && windows.of[i].data >= 0; }
+
+  /// How far window i has advanced: the state is there, and the next state after the latest run.
+  struct cursor {
+    int now, next;
+  };
+  template <int Window>
+  static LAMINA_INLINE cursor cursor_of(const float* memory) {
+    cursor c;
+    std::memcpy(&c, memory + at.cursors + 2 * Window, sizeof c);
+    return c;
+  }
+  template <int Window>
+  static LAMINA_INLINE void set_cursor(float* memory, cursor c) {
+    static_assert(sizeof c == 2 * sizeof(float));
+    std::memcpy(memory + at.cursors + 2 * Window, &c, sizeof c);
+  }
+  /// The address in window `Window` that has advanced by `by`.
+  template <int Window, class Float>
+  static LAMINA_INLINE Float* window_at(Float* memory, int by) {
+    return memory + at.data[Window] + by;
+  }
+  /// Makes the next state of window `Window` its state.
+  template <int Window>
+  static void advance(float* memory) {
+    constexpr int moved = window_floats(Window);
+    int to = cursor_of<Window>(memory).next;
+    if (to + moved > window_capacity(Window)) {
+      std::memmove(window_at<Window>(memory, 0), window_at<Window>(memory, to),
+                   sizeof(float) * static_cast<std::size_t>(moved));
+      to = 0;
+    }
+    set_cursor<Window>(memory, {to, to});
   }
 };
 
@@ -184,6 +285,7 @@ struct static_group {
   struct argument {
     std::ptrdiff_t position;
     argument_info info;
+    int window;  // the window that contains it, or -1
   };
   struct table {
     argument of[bound(count)];
@@ -193,10 +295,11 @@ struct static_group {
     const int parts = parts_of_rows(desc.rows < 0 ? desc.rows : desc.depth);
     for (int a = 0; a < count; ++a) {
       const int v = plan_type::code.arguments[code.arguments + a];
-      t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, parts)};
+      t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, parts), -1};
       if (is_constant(v)) t.of[a].position = layout::at.constants + constant_index(v);
       if (v < 0) continue;
-      t.of[a].position = layout::position(plan_type::memory.slot_of[v]);
+      t.of[a].position = layout::position_of(v);
+      t.of[a].window = layout::windows.containing(v);
       t.of[a].info.rows = layout::rows_of(t.of[a].info.rows);
     }
     return t;

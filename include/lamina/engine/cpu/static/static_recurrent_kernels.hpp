@@ -25,6 +25,8 @@ struct static_call_kernel<operators::lstm_unit> {
     constexpr argument_info cell = Group::arguments.of[2].info,
                             hidden = Group::arguments.of[3].info;
     constexpr int n = before.columns;
+    using vector = detail::static_vector<n>;
+    constexpr int lanes = lanes_of<vector>;
     const vector forget_bias(static_cast<float>(Group::number(0)));
     const float* const x = detail::address_in<Group, 0>(memory);
     const float* const c_before = detail::address_in<Group, 1>(memory);
