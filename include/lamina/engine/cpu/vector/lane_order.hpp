@@ -29,7 +29,10 @@ V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
 #else
 template <class V, int... Index>
 LAMINA_INLINE V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
-  return V(__builtin_shufflevector(a.data, b.data, Index...));
+  if constexpr (lanes_of<V> == 1)
+    return ((Index == 0) && ...) ? a : b;  // the only index; `data` is a number
+  else
+    return V(__builtin_shufflevector(a.data, b.data, Index...));
 }
 #endif
 
@@ -44,8 +47,9 @@ LAMINA_INLINE V even_then_odd(V a, V b, std::integer_sequence<int, Index...>) {
 }
 template <int First, class V, int... Index>
 LAMINA_INLINE V taken_in_turn(V a, V b, std::integer_sequence<int, Index...>) {
-  return lanes_at(a, b,
-                  std::integer_sequence<int, (First + Index / 2 + Index % 2 * lanes_of<V>)...>{});
+  return lanes_at(
+      a, b,
+      std::integer_sequence<int, ((First + Index) / 2 + (First + Index) % 2 * lanes_of<V>)...>{});
 }
 }  // namespace detail
 
@@ -74,7 +78,7 @@ LAMINA_INLINE V first_in_turn(V a, V b) {
 /// The second half of the interleaved vectors; see first_in_turn.
 template <class V>
 LAMINA_INLINE V second_in_turn(V a, V b) {
-  return detail::taken_in_turn<lanes_of<V> / 2>(a, b, detail::lane_sequence<V>{});
+  return detail::taken_in_turn<lanes_of<V>>(a, b, detail::lane_sequence<V>{});
 }
 
 /// The first n elements of a, and the other elements of b.
