@@ -235,7 +235,7 @@ inline std::string npy_header_of(const tensor& value) {
 inline void save_npy(const file_path& path, const tensor& value) {
   binary_writer to(path.string());
   to.write(npy_header_of(value));
-  to.write(value.data(), value.size() * static_cast<std::uint64_t>(size_of(value.type())));
+  write_elements(to, value);
   to.finish();
 }
 

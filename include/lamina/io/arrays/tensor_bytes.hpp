@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/tensor_bytes.hpp - reads the elements of a tensor from the bytes of a file.
+// lamina/io/arrays/tensor_bytes.hpp - reads and writes the elements of a tensor as the bytes of
+// a file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +28,7 @@ tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::str
     from.read(bytes.data(), bytes.size(), what);
     for (std::size_t i = 0; i < bytes.size(); ++i) values.flat(i) = bytes[i] != 0;
   } else {
-    from.read(values.data(), values.size() * sizeof(T), what);
+    from.numbers(values.data(), values.size(), what);
   }
   return tensor(std::move(values));
 }
@@ -47,6 +48,12 @@ inline void check_dimensions(const binary_reader& from, const std::vector<std::u
                 << what << ", found the shape " << text().list(dims));
     strides *= d == 0 ? 1 : d;
   }
+}
+
+/// Writes the elements of a tensor, row by row.
+inline void write_elements(binary_writer& to, const tensor& value) {
+  const auto each = static_cast<std::size_t>(size_of(value.type()));
+  to.numbers(value.data(), value.size() * std::uint64_t{each}, each);
 }
 
 /// Reads the elements of a tensor with shape `dims`, row by row. Before it allocates memory, the
