@@ -346,8 +346,8 @@ def run_target(name, jobs, only):
     if target.pip and not missing and not install_by_pip(target.pip):
         missing = [target.pip + " of pip"]
     if missing:
-        print(f"SKIPPED: {name}: expected {', '.join(target.needs + (target.pip, ))}, found no "
-              f"{' and no '.join(missing)}")
+        wanted = ", ".join([*target.needs, *filter(None, [target.pip])])
+        print(f"SKIPPED: {name}: expected {wanted}, found no {' and no '.join(missing)}")
         return 77
     builder = Builder(name, target)
     own = Builder("here" + target.own.replace(" ", ""), here(target))
