@@ -288,8 +288,9 @@ def print_times(stages, report):
 
 def print_skipped(report):
     """Why tests did not run. ctest prints the output of tests that fail alone."""
-    cases = xml.etree.ElementTree.parse(report).getroot().iter("testcase") if report.is_file() else ()
-    for case in cases:
+    if not report.is_file():
+        return
+    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
         if case.find("skipped") is None:
             continue
         lines = (case.findtext("system-out") or "").strip().splitlines()
