@@ -17,18 +17,22 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 inline constexpr bool is_little_endian = std::endian::native == std::endian::little;
 
-/// Converts numbers in place from the byte order of the machine to little-endian, or back. `bytes`
-/// is the size of all numbers together, and `each` is the size of one number.
+/// Reverses the bytes of each number in place. `bytes` is the size of all numbers together, and
+/// `each` is the size of one number.
+inline void reverse_each(void* numbers, std::size_t bytes, std::size_t each) {
+  auto* const all = static_cast<unsigned char*>(numbers);
+  for (std::size_t begin = 0; begin + each <= bytes; begin += each)
+    for (std::size_t i = begin, j = begin + each; i + 1 < j; ++i) {
+      const unsigned char first = all[i];
+      all[i] = all[--j];
+      all[j] = first;
+    }
+}
+
+/// Converts numbers in place from the byte order of the machine to little-endian, or back. The
+/// arguments are those of reverse_each().
 inline void convert_little_endian(void* numbers, std::size_t bytes, std::size_t each) {
-  if constexpr (!is_little_endian) {
-    auto* const all = static_cast<unsigned char*>(numbers);
-    for (std::size_t begin = 0; begin + each <= bytes; begin += each)
-      for (std::size_t i = begin, j = begin + each; i + 1 < j; ++i) {
-        const unsigned char first = all[i];
-        all[i] = all[--j];
-        all[j] = first;
-      }
-  }
+  if constexpr (!is_little_endian) reverse_each(numbers, bytes, each);
 }
 
 /// Returns the number at little-endian bytes, which may be unaligned.
@@ -52,7 +56,7 @@ void append_little_endian(std::string& to, T value) {
 /// the array, which must outlive this object, and otherwise a converted copy.
 class little_endian_bytes {
  public:
-  /// The arguments are those of convert_little_endian().
+  /// The arguments are those of reverse_each().
   little_endian_bytes(const void* numbers, std::uint64_t bytes, std::size_t each)
       : view_(static_cast<const char*>(numbers), static_cast<std::size_t>(bytes)) {
     if (is_little_endian || each == 1) return;
