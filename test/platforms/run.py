@@ -155,9 +155,8 @@ TARGETS = {
     "windows": Target(
         "x86_64-w64-mingw32-g++-posix -O1 -mavx2 -mfma "
         "-Wa,-mbig-obj,-muse-unaligned-vector-move", "wine",
-        ("x86_64-w64-mingw32-g++-posix", "wine"),
-        ("digits", "lenet", "files", "file_bytes"), tuple(UNITS),
-        "-static -lz -s", ".exe", {
+        ("x86_64-w64-mingw32-g++-posix", "wine"), ("digits", "lenet", "files"), tuple(UNITS),
+        "-static -lz", ".exe", {
             "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all",
             # Wine would otherwise offer to download a browser and .NET.
             "WINEDLLOVERRIDES": "mscoree,mshtml="
