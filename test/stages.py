@@ -286,6 +286,18 @@ def print_times(stages, report):
                 print(f"{seconds:8.1f}  {name}")
 
 
+def print_skipped(report):
+    """Why tests did not run. ctest prints the output of tests that fail alone."""
+    if not report.is_file():
+        return
+    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+        if case.find("skipped") is None:
+            continue
+        lines = (case.findtext("system-out") or "").strip().splitlines()
+        for line in [l for l in lines if re.search("skipped", l, re.I)] or lines[-1:]:
+            print(f"== {case.get('name')}: {line}")
+
+
 def run_stages(stages, names, given):
     """Builds stages, or what the chosen tests need, and runs the tests; returns an exit status."""
     failed = []
@@ -315,6 +327,7 @@ def run_stages(stages, names, given):
     report = BUILD / "tests.xml"
     report.unlink(missing_ok=True)
     result = run_ctest(stages, names, given.ctest, report)
+    print_skipped(report)
     if given.times:
         print_times(stages, report)
     if failed:

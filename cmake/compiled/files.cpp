@@ -10,6 +10,7 @@
 #include <lamina/core/files/file_mapping.hpp>
 #include <lamina/core/files/left_files.hpp>
 #include <lamina/core/files/open_file.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/nearest_word.hpp>
 #include <lamina/core/messages/text.hpp>

@@ -33,6 +33,7 @@ std::string refused(const std::string& bytes) {
 
 }  // namespace
 
+#if LAMINA_HAS_ZLIB
 TEST_CASE("matrices of a MAT file, compressed or not") {
   const mat_file labels(test::data_archive("imagelabels.mat"));
   CHECK(labels.at("labels").values == std::vector<double>{77, 1, 102, 5, 9});
@@ -43,6 +44,7 @@ TEST_CASE("matrices of a MAT file, compressed or not") {
   CHECK(sets.at("others").values == std::vector<double>{1, 2000});
   CHECK_THROWS_WITH(sets.at("labels"), Catch::Contains("expected a matrix 'labels', found none"));
 }
+#endif
 
 TEST_CASE("numbers of all types, and variables of other kinds") {
   const std::string two = word(2) + word(1);
@@ -82,11 +84,14 @@ TEST_CASE("MAT files that are refused") {
              Contains("fits into memory"));
   CHECK_THAT(refused(header() + matrix(9, two, "")), Contains("expected the numbers"));
   CHECK_THAT(refused(header() + matrix(9, two, element(16, "ab"))), Contains("of type 16"));
-  CHECK_THAT(refused(header() + element(15, "not zlib")), Contains("damaged zlib stream"));
+  CHECK_THAT(refused(header() + element(15, "not zlib")),
+             Contains(LAMINA_HAS_ZLIB ? "damaged zlib stream" : "was built without zlib"));
 }
 
+#if LAMINA_HAS_ZLIB
 TEST_CASE("damaged MAT files") {
   for (const char* name : {"imagelabels.mat", "setid.mat"})
     test::damage(lamina::read_file(test::data_archive(name)), 1,
                  [](const std::string& path) { mat_file file(path); });
 }
+#endif

@@ -47,7 +47,7 @@ std::string signed_again(std::string file) {
   lamina::checksum all(sum);
   all.add(file.data() + header, data);
   file.resize(header + data);
-  lamina::detail::put_number(file, all.value());
+  lamina::detail::append_little_endian(file, all.value());
   return file;
 }
 

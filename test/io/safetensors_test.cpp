@@ -277,6 +277,7 @@ TEST_CASE("safetensors: a checkpoint in several files") {
     refused("\"a\":\"" + std::string(file) + "\"",
             "expected the name of a file in the folder of the index for 'a', found '" +
                 std::string(file) + "'");
+  refused("\"a\":\"..\\\\x\"", "in the folder of the index for 'a', found '..\\x'");
   refused("\"a\":7", "expected the name of a file in the folder of the index for 'a'");
   refused(good + "," + good, "expected each name once in the header, found 'body.0.weight' twice");
   lamina::write_file(index, "{\"weight_map\":[]}");

@@ -34,6 +34,7 @@ TEST_CASE("text_file reads lines without their ends, the last one with or withou
   CHECK(test::read(written("a b\n\nc")) == lines{"a b", "", "c"});
   const auto reader = written("a\n");
   for (int pass = 0; pass < 2; ++pass) CHECK(test::read(reader) == lines{"a"});
+  CHECK(test::read(written("a\r\n\r\nb\r")) == lines{"a", "", "b\r"});
   CHECK(test::read(written("")).empty());
   const auto missing = creator::text_file(folder.path() + "/none.txt");
   CHECK_THROWS_WITH(test::read(missing), Catch::Contains("none.txt: cannot be opened"));

@@ -14,6 +14,7 @@
 
 #include <lamina/codegen/import_model.hpp>
 #include <lamina/codegen/import_onnx.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/system/system.hpp>
 #include <lamina/io/fluid/program_message.hpp>
@@ -98,9 +99,10 @@ inline int import_main(int argc, const char* const* argv) {
     }
     const detail::system::file_kind kind = detail::system::status_of(model).kind;
     if (kind != detail::system::file_kind::missing && kind != detail::system::file_kind::folder) {
-      const std::size_t slash = model.rfind('/');
-      options.files.program = model.substr(slash + 1);
-      model = slash == std::string::npos ? "." : model.substr(0, slash);
+      options.files.program = detail::file_name_of(model);
+      model = detail::folder_of(model);
+      if (model.size() > 1) model.pop_back();  // the separator
+      if (model.empty()) model = ".";
     }
     options.names_layers = true;  // those of the file, as in Fluid
     import_model(model, header, options);

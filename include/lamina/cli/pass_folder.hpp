@@ -108,7 +108,7 @@ LAMINA_COLD inline std::string configuration_of(const std::string& folder) {
   const open_file from(folder + "/path.txt");
   std::string name;
   if (!from.is_open() || !from.read_all(name)) return {};
-  return name.substr(0, name.find('\n'));
+  return name.substr(0, name.find_first_of("\r\n"));
 }
 
 }}  // namespace lamina

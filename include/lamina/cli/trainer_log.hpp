@@ -36,7 +36,7 @@ class trainer_log {
                   local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
                   static_cast<long>(now / 1000 % 1'000'000), lamina::detail::system::process_id());
     std::string_view name(file);
-    name.remove_prefix(name.rfind('/') + 1);
+    name.remove_prefix(name.find_last_of("/\\") + 1);
     text whole;
     if (dots_) whole << "\n";
     dots_ = false;

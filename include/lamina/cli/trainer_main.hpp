@@ -37,7 +37,7 @@ using config_list = std::span<const trainer_config_base* const>;
 
 /// Converts "configs/digits.linear.py" to "digits.linear".
 constexpr std::string_view name_of_config(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);
+  path.remove_prefix(path.find_last_of("/\\") + 1);
   for (const std::string_view ending : {".py", ".conf"})
     if (path.size() > ending.size() && path.ends_with(ending))
       return path.substr(0, path.size() - ending.size());

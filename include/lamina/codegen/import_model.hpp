@@ -14,6 +14,7 @@
 
 #include <lamina/codegen/native_source.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/safetensors.hpp>
@@ -78,11 +79,10 @@ inline void import_model(const inference_model& read, const file_path& header,
   if (weights.empty()) {
     weights = header.string();
     const std::size_t dot = weights.rfind('.');
-    if (dot != std::string::npos && weights.find('/', dot) == std::string::npos)
-      weights.resize(dot);
+    if (dot != std::string::npos && dot >= detail::folder_of(weights).size()) weights.resize(dot);
     weights += ".safetensors";
   }
-  const std::string file = weights.substr(weights.rfind('/') + 1);
+  const std::string file = detail::file_name_of(weights);
   const std::string source = native_source(
       read.program,
       {options.name, "", file, read.variables.get(), options.unnamed, options.names_layers});

@@ -325,7 +325,7 @@ std::vector<float> read_embedding(const std::string& path, std::int64_t rows, st
     from.fail_at(8, lamina::text("expected ") << rows << " * " << width << " numbers, found "
                                               << count << " in " << from.left() << " bytes");
   std::vector<float> all(count);
-  from.read(all.data(), 4 * count, "numbers");
+  from.numbers(all.data(), count, "numbers");
   return all;
 }
 

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/io/archive/gzip.hpp>
@@ -72,9 +72,7 @@ class mat_file {
     throw format_error(path_, offset, "MAT file: " + reason);
   }
   static std::uint32_t word_at(std::string_view bytes, std::size_t at) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data() + at, 4);
-    return word;
+    return lamina::detail::from_little_endian<std::uint32_t>(bytes.data() + at);
   }
 
   /// Calls `visit(element)` for each element of `bytes` from position `at` on. `base` is the offset
@@ -113,11 +111,8 @@ class mat_file {
       fail(e.offset, lamina::text("expected ") << count << " numbers of " << sizeof(T)
                                                << " bytes, found " << e.bytes.size() << " bytes");
     to.reserve(count);
-    for (std::size_t i = 0; i < e.bytes.size(); i += sizeof(T)) {
-      T value{};
-      std::memcpy(&value, e.bytes.data() + i, sizeof value);
-      to.push_back(static_cast<double>(value));
-    }
+    for (std::size_t i = 0; i < e.bytes.size(); i += sizeof(T))
+      to.push_back(static_cast<double>(lamina::detail::from_little_endian<T>(e.bytes.data() + i)));
   }
 
   std::string path_;

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/text_member.hpp>
@@ -75,9 +75,7 @@ class pickle {
   LAMINA_API std::string_view take(std::uint64_t n);
   template <class T>
   T number() {
-    T n{};
-    std::memcpy(&n, take(sizeof n).data(), sizeof n);
-    return n;
+    return lamina::detail::from_little_endian<T>(take(sizeof(T)).data());
   }
   LAMINA_API std::string_view line();
 
@@ -157,7 +155,8 @@ LAMINA_COLD inline void pickle::step(char code) {
       const std::string_view bytes = take(number<std::uint8_t>());
       if (bytes.size() > 8) fail_here("expected a number of 64 bits, found a longer one");
       std::uint64_t n = !bytes.empty() && (bytes.back() & 0x80) != 0 ? ~std::uint64_t{0} : 0;
-      std::memcpy(&n, bytes.data(), bytes.size());
+      for (std::size_t i = bytes.size(); i-- > 0;)
+        n = n << 8 | static_cast<unsigned char>(bytes[i]);
       return push_number(static_cast<std::int64_t>(n));
     }
     case 'G':

@@ -25,6 +25,7 @@ namespace detail {
 
 struct npy_header {
   dtype type = dtype::float32;
+  bool are_big_endian = false;
   bool columns_first = false;  // column-major (Fortran) order
   std::vector<std::uint64_t> dims{};
 };
@@ -59,7 +60,7 @@ class npy_header_reader {
       if (had) fail(start, text("expected one '") << key << "', found a second one");
       had = true;
       if (key == "descr")
-        found.type = type();
+        found.type = type(found.are_big_endian);
       else if (key == "fortran_order")
         found.columns_first = truth();
       else
@@ -105,7 +106,7 @@ class npy_header_reader {
     at_ = end + 1;
     return found;
   }
-  dtype type() {
+  dtype type(bool& are_big_endian) {
     skip_space();
     const std::size_t start = at_;
     if (next_is('[')) fail(start, "expected elements of one number each, found a structured type");
@@ -113,15 +114,16 @@ class npy_header_reader {
     // Programs other than numpy write "<i1", although a byte has no byte order, and "=f4", which
     // means the byte order of the machine.
     const auto is = [&](const npy_type& t) {
-      const bool same = word.size() == 3 && word.substr(1) == t.word.substr(1);
-      return word == t.word ||
-             (same && (word[0] == '=' || (t.word[0] == '|' && (word[0] == '<' || word[0] == '>'))));
+      return word == t.word || (word.size() == 3 && word.substr(1) == t.word.substr(1) &&
+                                (word[0] == '<' || word[0] == '>' || word[0] == '='));
     };
     for (const npy_type& t : npy_types)
-      if (is(t)) return t.type;
-    if (word.starts_with('>'))
-      fail(start, text("expected little-endian elements, found '") << word << "'");
-    fail(start, text("expected elements of one of |b1 |i1 |u1 <i2 <i4 <i8 <f4 <f8, found '")
+      if (is(t)) {
+        are_big_endian = word[0] == '>';
+        return t.type;
+      }
+    fail(start, text("expected elements of one of |b1 |i1 |u1 <i2 <i4 <i8 <f4 <f8, or of one with "
+                     "> for <, found '")
                     << word << "'");
   }
   bool truth() {
@@ -184,8 +186,8 @@ xt::xarray<T> rows_first(const xt::xarray<T>& from, const std::vector<std::uint6
 }  // namespace detail
 
 /// Reads an array at the position of `from`; `what` is its name in errors. Supports versions 1 to
-/// 3, row-major and column-major order, and little-endian elements of the types of lamina. Throws
-/// format_error for all other arrays.
+/// 3, row-major and column-major order, and elements of the types of lamina in both byte orders.
+/// Throws format_error for all other arrays.
 inline tensor read_npy(binary_reader& from, std::string_view what) {
   const std::uint64_t begin = from.offset();
   if (from.bytes(6, what) != "\x93NUMPY")
@@ -205,11 +207,10 @@ inline tensor read_npy(binary_reader& from, std::string_view what) {
   const std::string header = from.bytes(length, "the header of an array");
   const detail::npy_header read = detail::npy_header_reader(from, at_header, header).read();
   if (!read.columns_first || read.dims.size() < 2)
-    return read_elements(from, read.type, read.dims, what);
+    return read_elements(from, read.type, read.dims, what, read.are_big_endian);
   const std::vector<std::uint64_t> turned(read.dims.rbegin(), read.dims.rend());
-  return read_elements(from, read.type, turned, what).visit([&](const auto& a) {
-    return tensor(detail::rows_first(a, read.dims));
-  });
+  return read_elements(from, read.type, turned, what, read.are_big_endian)
+      .visit([&](const auto& a) { return tensor(detail::rows_first(a, read.dims)); });
 }
 
 /// Returns all bytes that precede the elements of a value in a file; their number is a multiple of
@@ -235,7 +236,7 @@ inline std::string npy_header_of(const tensor& value) {
 inline void save_npy(const file_path& path, const tensor& value) {
   binary_writer to(path.string());
   to.write(npy_header_of(value));
-  to.write(value.data(), value.size() * static_cast<std::uint64_t>(size_of(value.type())));
+  write_elements(to, value);
   to.finish();
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/io/archive/zip_reader.hpp>
 #include <lamina/io/archive/zip_writer.hpp>
 #include <lamina/io/arrays/named_tensors.hpp>
@@ -74,9 +75,11 @@ void save_npz(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
   binary_writer to(path.string());
   zip_writer archive(to);
-  for (const auto& [name, value] : values)
-    archive.add(name + ".npy", npy_header_of(value), value.data(),
-                value.size() * static_cast<std::uint64_t>(size_of(value.type())));
+  for (const auto& [name, value] : values) {
+    const auto each = static_cast<std::size_t>(size_of(value.type()));
+    const detail::little_endian_bytes elements(value.data(), value.size() * each, each);
+    archive.add(name + ".npy", npy_header_of(value), elements.data(), elements.size());
+  }
   archive.finish();
   to.finish();
 }

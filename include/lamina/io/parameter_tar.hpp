@@ -158,7 +158,7 @@ void to_tar(const file_path& path, const Parameters& from) {
     to.number(std::uint32_t{0});
     to.number(bytes);
     to.number(size);
-    to.write(value.data(), bytes * size);
+    write_elements(to, value);
     archive.end_member();
     detail::message_writer config;
     config.text(1, name).integer(2, static_cast<std::int64_t>(size));

@@ -216,8 +216,8 @@ class safetensors_loader {
       const char* const bytes = bytes_of[s.from->from].data() + s.from->entry.begin;
       const std::size_t element = static_cast<std::size_t>(size_of(a.info.type));
       const safetensors_type& type = *s.from->entry.type;
-      if (type.stored == stored_as::itself && type.type == a.info.type && !s.is_transposed &&
-          reinterpret_cast<std::uintptr_t>(bytes) % element == 0)
+      if (is_little_endian && type.stored == stored_as::itself && type.type == a.info.type &&
+          !s.is_transposed && reinterpret_cast<std::uintptr_t>(bytes) % element == 0)
         a.values = bytes;  // the only copy is the one into the parameter
       else
         most = (std::max)(most, a.info.size() * element);
@@ -307,9 +307,7 @@ void save_safetensors(const file_path& path, const Parameters& from) {
   binary_writer to(path.string());
   to.number(static_cast<std::uint64_t>(header.size()));
   to.write(header);
-  for (const auto* entry : order)
-    to.write(entry->second.data(),
-             entry->second.size() * static_cast<std::uint64_t>(size_of(entry->second.type())));
+  for (const auto* entry : order) write_elements(to, entry->second);
   to.finish();
 }
 template <program_type P>

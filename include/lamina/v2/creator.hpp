@@ -6,13 +6,14 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/open_file.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/reader/generator.hpp>
@@ -53,16 +54,28 @@ class file_lines {
 
  private:
   LAMINA_COLD static generator<std::string> run(std::string path) {
-    std::ifstream from(path, std::ios::binary);
+    const open_file from(path);
     if (!from.is_open())
       throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
-    for (std::string line; std::getline(from, line);) co_yield line;
-    if (from.bad()) throw error(text() << "lamina: " << path << ": cannot be read");
+    std::string piece(65536, '\0'), line;
+    while (const long long got = from.read(piece.data(), piece.size())) {
+      if (got < 0)
+        throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
+      std::string_view left(piece.data(), static_cast<std::size_t>(got));
+      for (std::size_t end; (end = left.find('\n')) != left.npos; left.remove_prefix(end + 1)) {
+        line += left.substr(0, end);
+        if (line.ends_with('\r')) line.pop_back();
+        co_yield std::exchange(line, {});
+      }
+      line += left;
+    }
+    if (!line.empty()) co_yield line;
   }
 
   std::string path_;
 };
-/// Makes a reader of the lines of a file, without line ends. It reads the file again in each pass.
+/// Makes a reader of the lines of a file, without line ends (a line feed, or a carriage return and
+/// a line feed). It reads the file again in each pass.
 /// If the file cannot be opened, reading the first line throws lamina::error. v2:
 /// reader.creator.text_file.
 inline file_lines text_file(const file_path& path) { return file_lines(path); }

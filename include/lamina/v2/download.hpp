@@ -10,6 +10,7 @@
 
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/files/md5.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/system/system.hpp>
@@ -21,8 +22,8 @@ namespace detail {
 
 /// Throws lamina::error unless `part` is a name without a path, so that no file outside of the
 /// folder can be written; `what` names it in the message.
-LAMINA_COLD inline void require_file_name(std::string_view part, std::string_view what) {
-  if (part.empty() || part == "." || part == ".." || part.find('/') != part.npos)
+LAMINA_COLD inline void require_file_name(const std::string& part, std::string_view what) {
+  if (!lamina::detail::is_file_name(part))
     throw error(text() << "lamina: v2: download: expected a " << what << " that is a name, found '"
                        << part << "'");
 }

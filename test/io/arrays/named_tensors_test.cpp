@@ -189,10 +189,6 @@ TEST_CASE("foreign files: the order of the bytes of one byte does not matter") {
     lamina::write_file(path, bytes);
     CHECK(same(lamina::load_npy(path), wanted));
   }
-  lamina::save_npy(path, tensor({1}, std::vector<float>{1}));
-  std::string bytes = lamina::read_file(path);
-  lamina::write_file(path, bytes.replace(bytes.find("'<f4'") + 1, 1, ">"));
-  CHECK_THROWS_WITH(lamina::load_npy(path), Contains("found '>f4'"));
 }
 
 TEST_CASE("values of every kind of file are loaded by name") {

@@ -33,7 +33,7 @@ TEST_CASE("variable files: one each or all in one, in alphabetic order") {
   CHECK_THROWS_WITH(load_variables(folder.path(), few, {"b", "d"}),
                     Contains("d, offset 0: expected the value of variable 'd', found no file"));
   CHECK(few.names().empty());
-  for (const char* outside : {"../b", "a/../../b", "/b", "a//w", ""}) {
+  for (const char* outside : {"../b", "a/../../b", "..\\b", "/b", "a//w", "a/", ""}) {
     CHECK_THROWS_WITH(save_variables(folder.path(), variables, {outside}),
                       Contains("expected the name of a variable as a file"));
     CHECK_THROWS_WITH(load_variables(folder.path(), variables, {outside}),

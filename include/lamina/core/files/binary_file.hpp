@@ -8,7 +8,6 @@
 
 #include <lamina/core/config.hpp>
 
-#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -19,12 +18,10 @@
 
 #include <lamina/core/files/file.hpp>
 #include <lamina/core/files/file_mapping.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
-
-static_assert(std::endian::native == std::endian::little,
-              "lamina: files of parameters are little-endian, and so must the machine be");
 
 /// Reads a file, or bytes in memory, from the front. If bytes are missing, throws a format_error
 /// that names the file, the offset and the expected contents.
@@ -61,8 +58,15 @@ class binary_reader {
   T number(std::string_view what) {
     static_assert(std::is_arithmetic_v<T>);
     T value{};
-    read(&value, sizeof value, what);
+    numbers(&value, 1, what);
     return value;
+  }
+  /// Reads the next n numbers.
+  template <class T>
+  void numbers(T* to, std::uint64_t n, std::string_view what) {
+    static_assert(std::is_arithmetic_v<T>);
+    read(to, n * sizeof(T), what);
+    detail::convert_little_endian(to, static_cast<std::size_t>(n) * sizeof(T), sizeof(T));
   }
   /// Reads the next n bytes as text.
   LAMINA_API LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what);
@@ -102,7 +106,11 @@ class binary_writer {
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
   template <class T>
   requires std::is_arithmetic_v<T>
-  void number(T value) { write(&value, sizeof value); }
+  void number(T value) { numbers(&value, sizeof value, sizeof value); }
+  /// Writes numbers, which have `bytes` bytes together and `each` bytes each.
+  void numbers(const void* from, std::uint64_t bytes, std::size_t each) {
+    write(detail::little_endian_bytes(from, bytes, each).view());
+  }
   /// Returns the number of bytes written so far.
   std::uint64_t offset() const { return written_; }
 

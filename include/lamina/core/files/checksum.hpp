@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <lamina/core/files/little_endian.hpp>
+
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// A checksum that detects accidental damage, not forgery. It reads bytes as stripes of eight
@@ -31,6 +33,7 @@ class checksum {
     for (; count >= stripe; count -= stripe, at += stripe, ++stripes_) {
       std::uint64_t w[8];
       std::memcpy(w, at, stripe);
+      detail::convert_little_endian(w, stripe, 8);
       a = step(step(a, w[0]), w[4]);
       b = step(step(b, w[1]), w[5]);
       c = step(step(c, w[2]), w[6]);
@@ -41,6 +44,13 @@ class checksum {
     unsigned char rest[stripe] = {};
     std::memcpy(rest, at, count);
     add(rest, stripe);
+  }
+
+  /// Adds the little-endian bytes of numbers, which have `bytes` bytes together and `each` bytes
+  /// each. The result is the same on all machines.
+  void add_numbers(const void* numbers, std::size_t bytes, std::size_t each) {
+    const detail::little_endian_bytes all(numbers, bytes, each);
+    add(all.data(), all.size());
   }
 
   std::uint64_t value() const {

@@ -17,6 +17,7 @@
 
 #include <lamina/core/files/left_files.hpp>
 #include <lamina/core/files/open_file.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/system/system.hpp>
@@ -83,12 +84,6 @@ class written_file {
   LAMINA_API LAMINA_COLD void drop();
 
  private:
-  /// Returns the folder of a path with its slash: "a/b" -> "a/", "b" -> "".
-  static std::string folder_of(const std::string& path) {
-    std::size_t size = path.size();
-    while (size > 0 && !detail::system::is_separator(path[size - 1])) --size;
-    return path.substr(0, size);
-  }
   LAMINA_API LAMINA_COLD bool follow_link();
   /// Returns a name for the new file that no other writer uses, within the length limit of file
   /// systems.
@@ -185,7 +180,7 @@ bool written_file::follow_link() {
   if (target_.find('\0') != target_.npos) return false;
   std::string next = detail::system::link_text(target_);
   if (next.empty()) return false;
-  if (!detail::system::is_absolute(next)) next = folder_of(target_) + next;
+  if (!detail::system::is_absolute(next)) next = detail::folder_of(target_) + next;
   // The text of a link in /proc to a pipe or to a deleted file is not a path, so the link itself is
   // opened.
   const file_kind kind = status_of(target_).kind;
@@ -202,7 +197,7 @@ std::string written_file::name_beside() const {
       detail::first_number_of_writer() + __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
   const std::string own = text() << "." << detail::system::process_id() << "-" << number
                                  << ".writing";
-  const std::string folder = folder_of(target_);
+  const std::string folder = detail::folder_of(target_);
   std::string name = target_.substr(folder.size());
   const std::size_t before = folder.size() + own.size();
   std::size_t capacity = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
@@ -216,7 +211,7 @@ std::string written_file::name_beside() const {
 
 void written_file::remove_left() const {
   static std::size_t last = 0;
-  const std::string folder = folder_of(target_);
+  const std::string folder = detail::folder_of(target_);
   const std::size_t hash = std::hash<std::string_view>{}(folder);
   if (__atomic_exchange_n(&last, hash, __ATOMIC_RELAXED) == hash) return;
   const detail::system::file_status own = detail::system::status_of(file_.number());

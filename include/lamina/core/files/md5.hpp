@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 
@@ -81,6 +82,7 @@ void md5::mix() {
   constexpr int turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   std::uint32_t words[16];
   std::memcpy(words, block_.data(), 64);
+  detail::convert_little_endian(words, sizeof words, sizeof words[0]);
   auto [a, b, c, d] = state_;
   for (std::uint32_t i = 0; i < 64; ++i) {
     const std::uint32_t round = i / 16;

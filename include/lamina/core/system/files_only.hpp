@@ -138,6 +138,11 @@ bool is_separator(char c) { return c == '/'; }
 
 bool is_absolute(const std::string& path) { return path.starts_with('/'); }
 
+std::string home_folder() {
+  const char* const home = std::getenv("HOME");  // NOLINT: a program reads it when it starts
+  return home == nullptr ? std::string() : std::string(home);
+}
+
 // Callers read a file that cannot be mapped.
 const void* map_file(int, std::size_t) { return nullptr; }
 

@@ -210,6 +210,11 @@ bool is_separator(char c) { return c == '/'; }
 
 bool is_absolute(const std::string& path) { return path.starts_with('/'); }
 
+std::string home_folder() {
+  const char* const home = std::getenv("HOME");  // NOLINT: a program reads it when it starts
+  return home == nullptr ? std::string() : std::string(home);
+}
+
 const void* map_file(int file, std::size_t size) {
   void* const found = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
   if (found == MAP_FAILED) return nullptr;

@@ -96,6 +96,8 @@ LAMINA_API_COLD void unmap_file(const void* bytes, std::size_t size);
 /// Says that whole pages of a mapped file have been read. A later access reads them again.
 LAMINA_API_COLD void forget_file_pages(const void* bytes, std::size_t size);
 
+/// Returns the folder of the user's files, or an empty text if the environment names none.
+LAMINA_API_COLD std::string home_folder();
 /// Returns the id of this process, which differs in a forked child.
 LAMINA_API long process_id();
 /// Returns whether a process with this id runs on this machine.

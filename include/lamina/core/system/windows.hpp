@@ -363,6 +363,14 @@ bool is_absolute(const std::string& path) {
   return (!path.empty() && is_separator(path[0])) || (path.size() > 1 && path[1] == ':');
 }
 
+std::string home_folder() {
+  // A shell of MSYS2 or Cygwin sets HOME.
+  for (const wchar_t* const name : {L"HOME", L"USERPROFILE"})
+    if (const wchar_t* const found = ::_wgetenv(name); found != nullptr && *found != 0)
+      return from_wide(found);
+  return {};
+}
+
 /// Whether a name matches a pattern without separators, letter by letter.
 inline bool matches(std::string_view pattern, std::string_view name) {
   for (; !pattern.empty(); pattern.remove_prefix(1), name.remove_prefix(1)) {

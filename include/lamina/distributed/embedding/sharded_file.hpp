@@ -15,6 +15,7 @@
 
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/checksum.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/embedding/sharded_table.hpp>
@@ -71,7 +72,7 @@ class sharded_file {
       if (is_divided)
         reader.verify_data(reader.sizes()[i]);
       else
-        reader.read_data(entries[i].bytes, reader.sizes()[i]);
+        reader.read_data(entries[i], reader.sizes()[i]);
     }
     reader.finish();
     return entries;
@@ -90,7 +91,7 @@ class sharded_file {
         if (reader.sizes()[i] != table.row_bytes() * static_cast<std::size_t>(table.table().rows))
           from.fail_at(at, text("'") << entries[i].name << "': expected " << table.table().rows
                                      << " rows of " << table.row_bytes() << " bytes");
-        read_array(from, at, table, arrays[next++]);
+        read_array(from, at, entries[i].type, table, arrays[next++]);
       }
       at += lamina::detail::whole_stripes(reader.sizes()[i]);
     }
@@ -106,7 +107,7 @@ class sharded_file {
     return static_cast<int>((std::max)(stripe, piece / table.row_bytes() / stripe * stripe));
   }
 
-  void read_array(binary_reader& from, std::uint64_t begin, const sharded_table& table,
+  void read_array(binary_reader& from, std::uint64_t begin, dtype type, const sharded_table& table,
                   const embedding_array& a) {
     const int first = table.first(group_.rank()), end = table.end(group_.rank());
     const std::size_t wide = table.row_bytes();
@@ -116,6 +117,8 @@ class sharded_file {
       n = (std::min)(rows_of_piece(table), end - r);
       buffer_.resize(static_cast<std::size_t>(n) * wide);
       from.read(buffer_.data(), buffer_.size(), "rows");
+      lamina::detail::convert_little_endian(buffer_.data(), buffer_.size(),
+                                            static_cast<std::size_t>(size_of(type)));
       for (int k = 0; k < n; ++k)
         table.copy_in(buffer_.data() + static_cast<std::size_t>(k) * wide, r + k,
                       reinterpret_cast<std::byte*>(a.memory));
@@ -148,8 +151,10 @@ class sharded_file {
       std::uint64_t size = e.bytes.size();
       const auto add = [&](const void* bytes, std::size_t count) {
         guarded([&] {
-          file->write(bytes, count);
-          all.add(bytes, count);
+          const lamina::detail::little_endian_bytes converted(
+              bytes, count, static_cast<std::size_t>(size_of(e.type)));
+          file->write(converted.view());
+          all.add(converted.data(), converted.size());
         });
       };
       if (size == 0 && next < arrays.size() && arrays[next].name == e.name) {

@@ -7,7 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+
+#include <lamina/core/files/little_endian.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -38,9 +39,7 @@ inline std::uint32_t crc32_of(const void* bytes, std::size_t count, std::uint32_
   const unsigned char* at = static_cast<const unsigned char*>(bytes);
   std::uint32_t r = ~before;
   for (; count >= 8; count -= 8, at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, 8);  // little-endian: binary_file.hpp
-    word ^= r;
+    const std::uint64_t word = detail::from_little_endian<std::uint64_t>(at) ^ r;
     r = 0;
     for (std::size_t k = 0; k < 8; ++k) r ^= t[7 - k][word >> (8 * k) & 255];
   }

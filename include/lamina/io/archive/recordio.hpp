@@ -7,12 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/io/archive/crc32.hpp>
@@ -91,8 +91,7 @@ void recordio_writer::write(std::string_view record) {
   constexpr std::size_t most = std::size_t{1} << 31;  // the size of a chunk is stored in 32 bits
   const std::size_t bytes = how_.bytes < most ? how_.bytes : most;
   if (count_ > 0 && content_.size() + record.size() + 4 > bytes) write_chunk();
-  const auto size = static_cast<std::uint32_t>(record.size());
-  content_.append(reinterpret_cast<const char*>(&size), 4);
+  detail::append_little_endian(content_, static_cast<std::uint32_t>(record.size()));
   content_ += record;
   if (++count_ == how_.records) write_chunk();
 }
@@ -121,8 +120,8 @@ bool recordio_reader::next(std::string_view& record) {
     read_chunk();
   }
   const std::string_view rest = std::string_view(content_).substr(at_);
-  std::uint32_t size = 0;
-  if (rest.size() >= 4) std::memcpy(&size, rest.data(), 4);
+  const std::uint32_t size =
+      rest.size() < 4 ? 0 : detail::from_little_endian<std::uint32_t>(rest.data());
   if (rest.size() < 4 || size > rest.size() - 4)
     from_.fail_at(chunk_, text("RecordIO: expected ")
                               << left_ << " more records of a chunk, found its end");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/files/zlib.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
@@ -226,24 +227,24 @@ class zip_reader {
     const std::string all = from_.bytes(size, "a member's extra fields");
     bool had = false;
     for (std::size_t at = 0; at + 4 <= all.size();) {
-      std::uint16_t head[2];
-      std::memcpy(head, all.data() + at, 4);
-      std::size_t left = head[1];
+      const auto kind = detail::from_little_endian<std::uint16_t>(all.data() + at);
+      const std::size_t wide = detail::from_little_endian<std::uint16_t>(all.data() + at + 2);
+      std::size_t left = wide;
       at += 4;
       if (left > all.size() - at)
         from_.fail_at(begin + at, "expected extra fields within their size, found a longer one");
-      if (head[0] == 1 && !had) {
+      if (kind == 1 && !had) {
         had = true;
         std::size_t position = at;
         for (std::uint64_t* number : {&m.size, &m.stored_size, &m.header}) {
           if (*number != saturated) continue;
           if (left < 8)
             from_.fail_at(begin + at, "expected a Zip64 field with all numbers, found fewer");
-          std::memcpy(number, all.data() + position, 8);
+          *number = detail::from_little_endian<std::uint64_t>(all.data() + position);
           position += 8, left -= 8;
         }
       }
-      at += head[1];
+      at += wide;
     }
   }
 

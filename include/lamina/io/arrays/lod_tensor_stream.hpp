@@ -38,7 +38,7 @@ inline void write_lod_tensor(binary_writer& to, const lod_tensor& value) {
   const std::string desc = detail::tensor_desc_bytes(value.type(), dims);
   to.number(static_cast<std::int32_t>(desc.size()));
   to.write(desc);
-  to.write(value.data(), value.size() * static_cast<std::uint64_t>(size_of(value.type())));
+  write_elements(to, value);
 }
 
 /// Reads the value of the variable `name`. Throws format_error for bytes that do not follow the
@@ -62,7 +62,7 @@ inline lod_tensor read_lod_tensor(binary_reader& from, const std::string& name) 
     if (bytes % 8 != 0 || bytes > from.left())
       from.fail(text("expected at most ") << from.left() << " bytes of offsets, found " << bytes);
     lod::level& level = offsets.emplace_back(bytes / 8);
-    from.read(level.data(), bytes, "LoD offsets");
+    from.numbers(level.data(), bytes / 8, "LoD offsets");
   }
   version("a Tensor");
   const std::uint64_t at_desc = from.offset();

@@ -30,8 +30,7 @@ template <class To>
 void convert_elements(const char* from, std::size_t count, const safetensors_type& type, To* to) {
   const auto each = [&]<class From, class F>(From, F f) {
     for (std::size_t i = 0; i < count; ++i) {
-      From x{};
-      std::memcpy(&x, from + i * sizeof x, sizeof x);
+      const From x = from_little_endian<From>(from + i * sizeof(From));
       to[i] = static_cast<To>(f(x));
     }
   };

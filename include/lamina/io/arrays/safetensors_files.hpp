@@ -18,6 +18,7 @@
 
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/io/arrays/safetensors_header.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -77,8 +78,7 @@ inline std::map<std::string, std::vector<std::string>> read_safetensors_index(bi
   for (const auto& [name, value] : all["weight_map"].items()) {
     const std::string file = value.is_string() ? value.get<std::string>() : "";
     // An index that was downloaded must not lead to other files of this machine.
-    if (file.empty() || file == "." || file == ".." || file.find('/') != file.npos ||
-        file.find('\0') != file.npos)
+    if (!is_file_name(file))
       from.fail_at(0, "expected the name of a file in the folder of the index for '" + name +
                           "', found '" + file + "'");
     names_of[file].push_back(name);
@@ -100,7 +100,7 @@ inline safetensors_files open_safetensors(const safetensors_source& source) {
     return all;
   }
   binary_reader index(source.name());
-  const std::string folder = source.name().substr(0, source.name().rfind('/') + 1);
+  const std::string folder = folder_of(source.name());
   for (const auto& [file, names] : read_safetensors_index(index)) {
     binary_reader& from = add(folder + file);
     std::map<std::string, safetensors_entry> found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/tensor_bytes.hpp - reads the elements of a tensor from the bytes of a file.
+// lamina/io/arrays/tensor_bytes.hpp - reads and writes the elements of a tensor as the bytes of
+// a file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +19,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 namespace detail {
 
 template <class T>
-tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::string_view what) {
+tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::string_view what,
+                        bool are_big_endian) {
   xt::xarray<T> values = xt::xarray<T>::from_shape(shape);
   if constexpr (__is_same(T, bool)) {
     // Every nonzero byte means true. A byte other than 0 and 1 in a bool would be undefined
@@ -27,7 +29,8 @@ tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::str
     from.read(bytes.data(), bytes.size(), what);
     for (std::size_t i = 0; i < bytes.size(); ++i) values.flat(i) = bytes[i] != 0;
   } else {
-    from.read(values.data(), values.size() * sizeof(T), what);
+    from.numbers(values.data(), values.size(), what);
+    if (are_big_endian) reverse_each(values.data(), values.size() * sizeof(T), sizeof(T));
   }
   return tensor(std::move(values));
 }
@@ -49,11 +52,18 @@ inline void check_dimensions(const binary_reader& from, const std::vector<std::u
   }
 }
 
-/// Reads the elements of a tensor with shape `dims`, row by row. Before it allocates memory, the
+/// Writes the elements of a tensor, row by row.
+inline void write_elements(binary_writer& to, const tensor& value) {
+  const auto each = static_cast<std::size_t>(size_of(value.type()));
+  to.numbers(value.data(), value.size() * std::uint64_t{each}, each);
+}
+
+/// Reads the elements of a tensor with shape `dims`, row by row. They are little-endian unless
+/// `are_big_endian`. Before it allocates memory, the
 /// function checks that the file contains as many bytes as the type and the shape require. Throws
 /// format_error if the file contains fewer bytes, and for float16.
 inline tensor read_elements(binary_reader& from, dtype type, const std::vector<std::uint64_t>& dims,
-                            std::string_view what) {
+                            std::string_view what, bool are_big_endian = false) {
   std::uint64_t size = static_cast<std::uint64_t>(size_of(type));
   bool empty = false;
   for (const std::uint64_t d : dims) empty = empty || d == 0;
@@ -68,21 +78,21 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
   const tensor_shape shape(dims.begin(), dims.end());
   switch (type) {
     case dtype::boolean:
-      return detail::read_elements_as<bool>(from, shape, what);
+      return detail::read_elements_as<bool>(from, shape, what, are_big_endian);
     case dtype::int16:
-      return detail::read_elements_as<std::int16_t>(from, shape, what);
+      return detail::read_elements_as<std::int16_t>(from, shape, what, are_big_endian);
     case dtype::int32:
-      return detail::read_elements_as<std::int32_t>(from, shape, what);
+      return detail::read_elements_as<std::int32_t>(from, shape, what, are_big_endian);
     case dtype::int64:
-      return detail::read_elements_as<std::int64_t>(from, shape, what);
+      return detail::read_elements_as<std::int64_t>(from, shape, what, are_big_endian);
     case dtype::float32:
-      return detail::read_elements_as<float>(from, shape, what);
+      return detail::read_elements_as<float>(from, shape, what, are_big_endian);
     case dtype::float64:
-      return detail::read_elements_as<double>(from, shape, what);
+      return detail::read_elements_as<double>(from, shape, what, are_big_endian);
     case dtype::uint8:
-      return detail::read_elements_as<std::uint8_t>(from, shape, what);
+      return detail::read_elements_as<std::uint8_t>(from, shape, what, are_big_endian);
     case dtype::int8:
-      return detail::read_elements_as<std::int8_t>(from, shape, what);
+      return detail::read_elements_as<std::int8_t>(from, shape, what, are_big_endian);
     default:
       from.fail(text("expected elements with arithmetic in ") << what << ", found float16");
   }

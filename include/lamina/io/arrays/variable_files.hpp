@@ -14,6 +14,7 @@
 
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/system/system.hpp>
 #include <lamina/io/arrays/lod_tensor_stream.hpp>
 #include <lamina/tensor/scope.hpp>
@@ -25,9 +26,7 @@ namespace detail {
 /// Returns the path of a variable's file. Throws lamina::error for a name that would give a path
 /// outside of the directory.
 inline std::string variable_path(const std::string& directory, const std::string& name) {
-  const std::string inside = "/" + name + "/";
-  if (name.empty() || inside.find("/../") != std::string::npos ||
-      inside.find("//") != std::string::npos || name.find('\0') != std::string::npos)
+  if (!is_inner_path(name) || name.ends_with('/') || name.find("//") != std::string::npos)
     throw error("lamina: " + directory + ": expected the name of a variable as a file, found '" +
                 name + "'");
   return directory + "/" + name;
@@ -46,8 +45,7 @@ inline void save_variables(const file_path& directory, const scope& variables,
   if (filename.empty()) {
     for (const std::string& name : names) {
       const std::string path = detail::variable_path(directory.string(), name);
-      if (const std::size_t slash = name.rfind('/'); slash != std::string::npos)
-        make_directories(path.substr(0, path.rfind('/')));
+      if (!detail::folder_of(name).empty()) make_directories(detail::folder_of(path));
       binary_writer to(path);
       write_lod_tensor(to, variables.get(name));
       to.finish();

@@ -23,6 +23,7 @@
 // clang-format on
 
 #include <lamina/core/dtype.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/tensor/tensor.hpp>
 
@@ -102,8 +103,9 @@ struct onnx_graph {
       for (const std::size_t extent : shape) one.add_int64(1, static_cast<std::int64_t>(extent));
       one.add_int32(2, onnx_type_of(elements->type()));
       one.add_string(8, value);
-      one.add_bytes(9, static_cast<const char*>(elements->data()),
-                    elements->size() * static_cast<std::size_t>(size_of(elements->type())));
+      const auto each = static_cast<std::size_t>(size_of(elements->type()));
+      const detail::little_endian_bytes raw(elements->data(), elements->size() * each, each);
+      one.add_bytes(9, raw.data(), raw.size());
     }
     for (const onnx_value& v : inputs) to.add_message(11, v.bytes());
     for (const onnx_value& v : outputs) to.add_message(12, v.bytes());

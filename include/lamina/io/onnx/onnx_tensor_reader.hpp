@@ -16,6 +16,8 @@
 #include <vector>
 
 #include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/little_endian.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/core/numbers/bfloat16.hpp>
@@ -132,13 +134,13 @@ class onnx_tensor_reader {
     const auto all = [&]<class T>(T) {
       xt::xarray<T> made = xt::xarray<T>::from_shape(shape);
       if (n != 0) std::memcpy(made.data(), bytes.data(), bytes.size());
+      convert_little_endian(made.data(), bytes.size(), sizeof(T));
       return made;
     };
     const auto converted = [&]<class To, class From>(To, From) {
       xt::xarray<To> made = xt::xarray<To>::from_shape(shape);
       for (std::size_t i = 0; i < n; ++i) {
-        From x{};
-        std::memcpy(&x, bytes.data() + i * sizeof x, sizeof x);
+        const From x = from_little_endian<From>(bytes.data() + i * sizeof(From));
         made.flat(i) = static_cast<To>(x);
       }
       return tensor(std::move(made));
@@ -272,20 +274,12 @@ class onnx_tensor_reader {
       fail(from,
            "expected external data in the model's folder, found the location '" + location + "'");
     };
-    if (location.empty() || location[0] == '/' || location.find('\0') != std::string::npos)
-      refuse();
-    for (std::size_t begin = 0; begin <= location.size();) {
-      const std::size_t end = (std::min)(location.find_first_of("/\\", begin), location.size());
-      if (std::string_view(location).substr(begin, end - begin) == "..") refuse();
-      begin = end + 1;
-    }
-    const std::size_t slash = file_.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : file_.substr(0, slash + 1);
-    const std::string path = slash == std::string::npos ? location : folder + location;
-    const std::string outer = resolved(folder), inner = resolved(path);
+    if (!is_inner_path(location)) refuse();
+    const std::string folder = folder_of(file_), path = folder + location;
+    const std::string outer = resolved(folder.empty() ? "." : folder), inner = resolved(path);
     if (inner.empty())
       fail(from, "expected external data in '" + location + "', found no such file");
-    const std::string prefix = outer == "/" ? outer : outer + "/";
+    const std::string prefix = outer.ends_with('/') ? outer : outer + "/";
     if (inner.compare(0, prefix.size(), prefix) != 0) refuse();
     return path;
   }

@@ -69,9 +69,11 @@ class feeder {
   int rows() const { return rows_; }
   /// Adds all copied data, the number of samples and the offsets of sequences to a checksum.
   LAMINA_COLD void add_to(checksum& sum) const {
-    sum.add(&rows_, sizeof rows_);
-    for (const auto& a : arrays_) sum.add(a.data(), a.size());
-    for (const auto& o : offsets_) sum.add(o.data(), o.size() * sizeof(int));
+    sum.add_numbers(&rows_, sizeof rows_, sizeof rows_);
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+      sum.add_numbers(arrays_[i].data(), arrays_[i].size(),
+                      static_cast<std::size_t>(size_of(table.of[i].type)));
+    for (const auto& o : offsets_) sum.add_numbers(o.data(), o.size() * sizeof(int), sizeof(int));
   }
   /// Returns a view of the mini-batch, which is valid until the next change of this feeder.
   batch_view<P> view() const {

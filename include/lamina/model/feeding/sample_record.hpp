@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 #include <lamina/io/archive/crc32.hpp>
@@ -55,8 +55,7 @@ struct record_bytes {
   /// Reads the number of elements of a vector. Each element must have at least `least` bytes, so a
   /// number that exceeds the bytes left throws no_sample before memory is allocated.
   std::size_t count(std::size_t least) {
-    std::uint64_t n = 0;
-    std::memcpy(&n, take(8).data(), 8);
+    const auto n = from_little_endian<std::uint64_t>(take(8).data());
     if (n > left.size() / least)
       throw no_sample{text("expected at most ")
                       << left.size() / least << " elements of a sample, found " << n};
@@ -75,15 +74,13 @@ struct field_codec<T> {
                                         : "u") +
            std::to_string(sizeof(T));
   }
-  static void write(const T& value, std::string& to) {
-    to.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
+  static void write(const T& value, std::string& to) { append_little_endian(to, value); }
   static void read(T& value, record_bytes& from) {
     const std::string_view bytes = from.take(sizeof value);
     if (std::is_same_v<T, bool> && static_cast<unsigned char>(bytes[0]) > 1)
       throw no_sample{text("expected 0 or 1, found ")
                       << static_cast<unsigned>(static_cast<unsigned char>(bytes[0]))};
-    std::memcpy(&value, bytes.data(), sizeof value);
+    value = from_little_endian<T>(bytes.data());
   }
 };
 template <>

@@ -28,6 +28,7 @@
 #include <lamina/core/files/binary_file.hpp>
 #include <lamina/core/files/checksum.hpp>
 #include <lamina/core/files/file.hpp>
+#include <lamina/core/files/little_endian.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/core/messages/text.hpp>
 
@@ -67,7 +68,6 @@ constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
 }
 /// Returns the checksum of a header, computed with 0 as the last number.
 LAMINA_API_COLD std::uint64_t sum_of_header(const char* header, std::size_t size);
-LAMINA_API_COLD void put_number(std::string& to, std::uint64_t value);
 
 /// Reads a file that write_tensor_file has written.
 class tensor_file_reader {
@@ -82,9 +82,9 @@ class tensor_file_reader {
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read_header();
   /// Returns the sizes of the entries' data in bytes.
   const std::vector<std::uint64_t>& sizes() const { return sizes_; }
-  /// Reads the data of an entry into `to` and adds them to the checksum piece by piece, while each
-  /// piece is in the cache.
-  LAMINA_API LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size);
+  /// Reads the data of an entry, `size` bytes, and adds them to the checksum piece by piece, while
+  /// each piece is in the cache.
+  LAMINA_API LAMINA_COLD void read_data(tensor_entry& to, std::uint64_t size);
   /// Reads the data of an entry and adds them to the checksum without storing them.
   LAMINA_API LAMINA_COLD void verify_data(std::uint64_t size);
   LAMINA_API LAMINA_COLD void finish();
@@ -120,13 +120,9 @@ std::uint64_t sum_of_header(const char* header, std::size_t size) {
   return sum.value();
 }
 
-void put_number(std::string& to, std::uint64_t value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
 std::vector<tensor_entry> tensor_file_reader::read() {
   std::vector<tensor_entry> entries = read_header();
-  for (std::size_t i = 0; i < entries.size(); ++i) read_data(entries[i].bytes, sizes_[i]);
+  for (std::size_t i = 0; i < entries.size(); ++i) read_data(entries[i], sizes_[i]);
   finish();
   return entries;
 }
@@ -148,9 +144,7 @@ std::vector<tensor_entry> tensor_file_reader::read_header() {
   from_.window(0, size, "the file");
   const std::string bytes = from_.bytes(header, "the header");
   const std::uint64_t sum = sum_of_header(bytes.data(), header);
-  std::uint64_t stored = 0;
-  std::memcpy(&stored, bytes.data() + header - 8, 8);
-  if (stored != sum)
+  if (from_little_endian<std::uint64_t>(bytes.data() + header - 8) != sum)
     from_.fail_at(header - 8, "the header's checksum does not match: the file is damaged");
 
   binary_reader table(bytes, from_.path());
@@ -174,11 +168,13 @@ std::vector<tensor_entry> tensor_file_reader::read_header() {
   return entries;
 }
 
-void tensor_file_reader::read_data(raw_bytes& to, std::uint64_t size) {
-  to.resize(size);
+void tensor_file_reader::read_data(tensor_entry& to, std::uint64_t size) {
+  to.bytes.resize(size);
+  char* const data = to.bytes.data();
   for (std::uint64_t had = 0; had < size; had += piece)
-    add_data(to.data() + had, (std::min)(piece, size - had));
-  add_rest(to.data() + size - size % checksum::stripe, size % checksum::stripe);
+    add_data(data + had, (std::min)(piece, size - had));
+  add_rest(data + size - size % checksum::stripe, size % checksum::stripe);
+  convert_little_endian(data, size, static_cast<std::size_t>(size_of(to.type)));
 }
 
 void tensor_file_reader::verify_data(std::uint64_t size) {
@@ -231,21 +227,24 @@ std::uint64_t tensor_file_reader::read_shape(binary_reader& from, tensor_entry& 
 std::string tensor_file_header(const std::vector<tensor_entry>& entries, std::uint64_t& sum) {
   std::string header(tensor_file_magic);
   header += tensor_file_version;
-  put_number(header, 0);
-  put_number(header, entries.size());
+  append_little_endian(header, std::uint64_t{0});
+  append_little_endian(header, std::uint64_t{entries.size()});
   for (const tensor_entry& e : entries) {
-    put_number(header, e.name.size());
+    append_little_endian(header, std::uint64_t{e.name.size()});
     header += e.name;
     header.resize((header.size() + 7) / 8 * 8);
-    put_number(header, static_cast<std::uint64_t>(e.type));
-    put_number(header, e.dims.size());
-    for (const std::uint64_t d : e.dims) put_number(header, d);
+    append_little_endian(header, static_cast<std::uint64_t>(e.type));
+    append_little_endian(header, std::uint64_t{e.dims.size()});
+    for (const std::uint64_t d : e.dims) append_little_endian(header, d);
   }
   header.resize(whole_stripes(header.size() + 8));
-  const std::uint64_t size = header.size();
-  std::memcpy(&header[8], &size, 8);
-  sum = sum_of_header(header.data(), size);
-  std::memcpy(&header[size - 8], &sum, 8);
+  const auto set = [&](std::size_t at, std::uint64_t value) {
+    convert_little_endian(&value, sizeof value, sizeof value);
+    std::memcpy(&header[at], &value, sizeof value);
+  };
+  set(8, header.size());
+  sum = sum_of_header(header.data(), header.size());
+  set(header.size() - 8, sum);
   return header;
 }
 
@@ -273,9 +272,11 @@ void write_tensor_file(const file_path& path, const std::vector<tensor_entry>& e
   checksum all(sum);
   for (const tensor_entry& e : entries) {
     const char zeros[checksum::stripe] = {};
-    file.write(e.bytes.data(), e.bytes.size());
-    file.write(zeros, detail::whole_stripes(e.bytes.size()) - e.bytes.size());
-    all.add(e.bytes.data(), e.bytes.size());
+    const detail::little_endian_bytes bytes(e.bytes.data(), e.bytes.size(),
+                                            static_cast<std::size_t>(size_of(e.type)));
+    file.write(bytes.view());
+    file.write(zeros, detail::whole_stripes(bytes.size()) - bytes.size());
+    all.add(bytes.data(), bytes.size());
   }
   file.number(all.value());
   file.finish();

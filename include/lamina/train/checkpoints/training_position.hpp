@@ -104,7 +104,7 @@ void samples_of_pass::add(int rows, checksum sum) {
   samples_ += rows;
   const std::uint64_t both[2] = {sum_, sum.value()};
   checksum combined;
-  combined.add(both, sizeof both);
+  combined.add_numbers(both, sizeof both, sizeof both[0]);
   sum_ = combined.value();
 }
 

@@ -8,6 +8,15 @@
 
 namespace {
 
+/// The vector of a processor without vectors.
+struct single {
+  using value_type = float;
+  static constexpr int size = 1;
+  float data;
+  static single load_unaligned(const float* from) { return {*from}; }
+  void store_unaligned(float* to) const { *to = data; }
+};
+
 template <class V>
 void check_orders() {
   using real = typename V::value_type;
@@ -39,4 +48,5 @@ TEST_CASE("elements of two vectors are split by position and taken in turn") {
   using namespace lamina::engine::cpu;
   check_orders<vector>();
   check_orders<vector_of<4>>();
+  check_orders<single>();
 }
