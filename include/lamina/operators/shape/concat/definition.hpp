@@ -33,6 +33,7 @@ struct split : operator_definition {
                                                              {"num", attribute_type::integer, 0},
                                                              {"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr int divides = 2;
   static constexpr auto linear = linearity::linear;
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int n = b.arguments[op.outputs];
@@ -81,6 +82,7 @@ struct unstack : operator_definition {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"axis", attribute_type::integer, 0}, {"num", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr int divides = 0;
   static constexpr auto linear = linearity::linear;
 };
 
