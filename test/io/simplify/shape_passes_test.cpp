@@ -163,3 +163,41 @@ TEST_CASE("shapes: a stack that is needed stays") {
   computed.add("Cast", {"most"}, {"index"}, {{"to", std::int64_t{7}}});
   CHECK(computed.add("Gather", {"all", "index"}, {"y"}).simplified().count("stack") == 1);
 }
+
+namespace {
+
+/// A net with two branches of three channels each, which are joined and divided again.
+struct shuffled : graph {
+  explicit shuffled(const dims& divided = {-1, 2, 3, 4}, const dims& order = {0, 2, 1, 3})
+      : graph({-1, 3, 4}) {
+    integers("divided", divided).integers("whole", {-1, 6, 4});
+    add("Tanh", {"x"}, {"a"}).add("Exp", {"x"}, {"b"});
+    add("Concat", {"a", "b"}, {"joined"}, {{"axis", std::int64_t{1}}});
+    add("Reshape", {"joined", "divided"}, {"p"}).add("Transpose", {"p"}, {"q"}, {{"perm", order}});
+    add("Reshape", {"q", "whole"}, {"y"});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("shapes: a shuffle of the channels of a concat is a stack") {
+  const auto found = shuffled().simplified();
+  CHECK(found.count("stack") == 1);
+  CHECK(found.count("transpose2") + found.count("concat") == 0);
+}
+
+TEST_CASE("shapes: other transposes of a concat stay") {
+  CHECK(shuffled({-1, 3, 2, 4}).simplified().count("transpose2") == 1);  // not as it was joined
+  CHECK(shuffled({-1, 2, 3, 4}, {0, 1, 3, 2}).simplified().count("transpose2") == 1);
+  shuffled shown;  // the joined array is an output
+  CHECK(shown.also("joined").simplified().count("concat") == 1);
+  shuffled read;  // another operator reads it
+  CHECK(read.add("Neg", {"joined"}, {"z"}).also("z").simplified().count("concat") == 1);
+  graph uneven({-1, 4, 3});  // the inputs differ
+  uneven.integers("at", {1, 3}).integers("divided", {-1, 2, 2, 3});
+  uneven.add("Split", {"x", "at"}, {"a", "b"}, {{"axis", std::int64_t{1}}});
+  uneven.add("Concat", {"b", "a"}, {"p"}, {{"axis", std::int64_t{1}}});
+  uneven.add("Reshape", {"p", "divided"}, {"q"});
+  uneven.add("Transpose", {"q"}, {"y"}, {{"perm", dims{0, 2, 1, 3}}});
+  CHECK(uneven.simplified().count("concat") == 1);
+}

@@ -115,7 +115,8 @@ inline int remove_identities(program_graph& g) {
 /// moves dimensions of extent 1 as a reshape; and moves a function of each element before a
 /// reshape, if another reshape follows it (as in convolutions of signals, which are images of
 /// height 1). Of a stack of which one slice is read, as of the states of a recurrence, it takes the
-/// operand that is this slice.
+/// operand that is this slice. A shuffle of the channels of a concat (as in ShuffleNet) becomes a
+/// stack.
 class shape_pass {
  public:
   explicit shape_pass(program_graph& g) : g_(g) {}
@@ -123,7 +124,8 @@ class shape_pass {
   int run() {
     int applied = 0;
     for (int n = 0; n < g_.node_count(); ++n)
-      if (!g_.node(n).is_removed && (transposes(n) || reshapes(n) || functions(n) || slices(n)))
+      if (!g_.node(n).is_removed &&
+          (transposes(n) || reshapes(n) || functions(n) || slices(n) || shuffles(n)))
         ++applied;
     return applied;
   }
@@ -212,6 +214,39 @@ class shape_pass {
     return g_.is_stable(slice) && g_.value(slice).block == g_.value(x).block &&
            g_.value(x).block == op.block && g_.type(slice) == g_.type(out) &&
            as_reshape(n, slice, out);
+  }
+  // concat -> reshape that divides the channels of its inputs -> transpose of both: a stack.
+  bool shuffles(int n) {
+    const extents order = order_of(g_, n);
+    if (order.empty()) return false;
+    const int divided = g_.node(n).input("X"), out = g_.node(n).output("Out");
+    if (!g_.is_read_once(divided) || !is_reshape_maker(divided)) return false;
+    const int joined = g_.node(g_.maker(divided)).input("X"), concat = g_.maker(joined, "concat");
+    if (concat < 0 || !g_.is_read_once(joined) || g_.node(concat).inputs.size() != 1 ||
+        g_.node(concat).block != g_.node(n).block)
+      return false;
+    const std::vector<int> parts = g_.node(concat).inputs[0].values;
+    extents whole = g_.dims(joined);
+    std::int64_t axis = g_.integer(g_.node(concat), "axis");
+    axis += axis < 0 ? static_cast<std::int64_t>(whole.size()) : 0;
+    if (axis < 0 || axis >= static_cast<std::int64_t>(whole.size())) return false;
+    const auto count = static_cast<std::int64_t>(parts.size());
+    for (const int part : parts)
+      if (!g_.is_stable(part) || g_.value(part).block != g_.value(joined).block ||
+          g_.dims(part).size() != whole.size() ||
+          g_.dims(part)[static_cast<std::size_t>(axis)] * count !=
+              whole[static_cast<std::size_t>(axis)])
+        return false;
+    whole[static_cast<std::size_t>(axis)] /= count;
+    whole.insert(whole.begin() + axis, count);
+    if (!same_dims(whole, g_.dims(divided))) return false;
+    for (std::int64_t d = 0; d < static_cast<std::int64_t>(order.size()); ++d)
+      if (order[static_cast<std::size_t>(d)] != (d == axis ? d + 1 : d == axis + 1 ? d - 1 : d))
+        return false;
+    if (g_.type(out) != g_.type(joined)) return false;
+    g_.rewrite(n, "stack", {{"X", parts}}, {program_graph::integer_attribute("axis", axis + 1)},
+               "Y");
+    return true;
   }
   bool is_reshape_maker(int v) const {
     const int n = g_.maker(v);

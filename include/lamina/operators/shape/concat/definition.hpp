@@ -70,6 +70,7 @@ struct stack : operator_definition {
   static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto rows = row_rule::independent;
   static constexpr auto linear = linearity::linear;
 };
 
