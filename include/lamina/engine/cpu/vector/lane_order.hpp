@@ -29,7 +29,10 @@ V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
 #else
 template <class V, int... Index>
 LAMINA_INLINE V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
-  return V(__builtin_shufflevector(a.data, b.data, Index...));
+  if constexpr (lanes_of<V> == 1)  // the data of a vector of one lane are a number
+    return ((Index == 0 ? a : b), ...);
+  else
+    return V(__builtin_shufflevector(a.data, b.data, Index...));
 }
 #endif
 
