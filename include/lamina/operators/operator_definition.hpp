@@ -21,6 +21,8 @@
 //                            the source of the results' rows
 //   alias, alias_permutes    the input slot that has the same elements as Out, so that both share
 //                            memory; their gradients then share memory, too
+//   divides                  the attribute with the dimension along which the results are parts of
+//                            the first input, so that they may share its memory
 //   linear, reduces, reduced_outputs, broadcasts
 //                            how a cost depends on the operands. Without `linear` and `reduces`, a
 //                            cost that uses the operator cannot be computed in parts
@@ -80,6 +82,7 @@ struct operator_definition {
   static constexpr std::uint32_t apart_inputs = 0;
   static constexpr int alias = -1;
   static constexpr bool alias_permutes = false;
+  static constexpr int divides = -1;
   static constexpr auto linear = linearity::unknown;
   static constexpr auto reduces = row_reduction::none;
   static constexpr std::uint32_t reduced_outputs = ~std::uint32_t{0};
@@ -291,28 +294,12 @@ struct registered {
       nullptr,
       nullptr,
       nullptr,
-      {Op::rows,
-       Op::origin,
-       Op::made_levels,
-       Op::accepts_any_rows,
-       Op::apart_inputs,
-       Op::alias,
-       Op::alias_permutes,
-       Op::linear,
-       Op::reduces,
-       Op::reduced_outputs,
-       Op::products,
-       Op::broadcasts,
-       Op::random,
-       Op::block,
-       Op::reads_minibatch,
-       Op::host,
-       Op::host_takes_part,
-       Op::host_waits,
-       Op::host_inputs,
-       Op::meets_rows,
-       Op::divided_by,
-       Op::meets_processes}};
+      {Op::rows,         Op::origin,          Op::made_levels,     Op::accepts_any_rows,
+       Op::apart_inputs, Op::alias,           Op::alias_permutes,  Op::divides,
+       Op::linear,       Op::reduces,         Op::reduced_outputs, Op::products,
+       Op::broadcasts,   Op::random,          Op::block,           Op::reads_minibatch,
+       Op::host,         Op::host_takes_part, Op::host_waits,      Op::host_inputs,
+       Op::meets_rows,   Op::divided_by,      Op::meets_processes}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

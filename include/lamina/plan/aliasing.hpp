@@ -2,6 +2,9 @@
 // lamina/plan/aliasing.hpp - finds values that have the same elements as another value, so that
 // both can share memory and no copy is needed.
 //
+// The results of split and unstack are parts of their operand. If the operand has no rows that only
+// a run knows, and the parts begin at whole vectors, they are read where the operand has them.
+//
 // The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
 // of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
 // attention does with positions and heads, changes the order. But products of batches of matrices
@@ -12,6 +15,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/plan/grouping.hpp>
@@ -19,12 +23,13 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The variables that share memory. All arrays are indexed by variable. The variable whose memory v
-/// shares is of[v], or -1. The last group that reads v, or any variable that shares v's memory, is
-/// last[v]. Dimensions 1 and 2 of v are exchanged in memory if swapped[v] is true. In a program of
-/// several blocks no variables share memory.
+/// shares is of[v], or -1; v begins at[v] floats after that variable. The last group that reads v,
+/// or any variable that shares v's memory, is last[v]. Dimensions 1 and 2 of v are exchanged in
+/// memory if swapped[v] is true. In a program of several blocks no variables share memory.
 template <int Variables>
 struct aliasing {
   int of[bound(Variables)];
+  int at[bound(Variables)];
   int last[bound(Variables)];  // the number of groups means: until the end of the run
   bool swapped[bound(Variables)];
   bool found;  // some variables share memory
@@ -93,19 +98,70 @@ struct same_element_finder {
   }
   constexpr bool may_be_swapped(int v) const { return exchanges[v] == 1 && !others[v]; }
 
+  /// Whether v is a value that the run computes in fixed memory, which no other value reuses.
+  static constexpr bool is_fixed(int v) {
+    return v >= 0 && v < P::desc.count.variables && L.variables[v].root == v &&
+           L.variables[v].rows >= 0 && !L.variables[v].panel &&
+           P::desc.variables[v].kind == variable_kind::temporary &&
+           !P::desc.variables[v].persistable;
+  }
+  /// Returns how many elements after the begin of `a` its part `b` begins, whose elements follow
+  /// `before` others of `a`; -1 if `b` could not be read there. Rows are padded to whole vectors.
+  static constexpr int position_in(const plan_variable& a, const plan_variable& b, int before) {
+    if (a.type != b.type || a.columns <= 0 || a.panel || b.panel) return -1;
+    const int row = before / a.columns, column = before % a.columns;
+    const int at = row * padded(a.columns) + column;
+    if (column == 0 && a.columns == b.columns && (at == 0 || is_real(a.type))) return at;
+    const bool has_gaps = (a.rows > 1 && padded(a.columns) != a.columns) ||
+                          (b.rows > 1 && padded(b.columns) != b.columns);
+    const bool in_row = b.rows == 1 && column + b.columns <= a.columns;
+    return is_real(a.type) && padded(at) == at && (in_row || !has_gaps) ? at : -1;
+  }
+  /// Lets `to` share the memory of `from`, from element `at` on.
+  constexpr void share(int from, int to, int at) {
+    const int first = r.of[from] < 0 ? from : r.of[from];
+    r.of[to] = first;
+    r.at[to] = r.at[from] + at * (size_of(L.variables[to].type) / 4);
+    r.found = true;
+    if (r.last[first] < r.last[to]) r.last[first] = r.last[to];
+  }
+  /// Lets the results of group g share the memory of operand 0, of which they are parts.
+  constexpr void share_parts(int g, const instruction& i) {
+    const int x = L.operands[i.inputs].id;
+    if (!is_fixed(x) || B.producer[x] < 0 || B.producer[x] >= g) return;
+    const variable_desc d = P::desc.variables[x];
+    const operator_desc op = P::desc.operators[i.op];
+    int axis = static_cast<int>(
+        op.attributes < 0 ? i.schema->attributes[i.schema->facts.divides].number
+                          : P::desc.attributes[op.attributes + i.schema->facts.divides].number);
+    // The parts are contiguous if each dimension before the axis has one element.
+    for (axis += axis < 0 ? d.rank : 0; axis-- > 0;)
+      if (P::desc.dims[d.dims + axis] != 1) return;
+    for (int o = 0, before = 0; o < i.output_count; ++o) {
+      const int to = L.results[i.outputs + o];
+      if (!is_fixed(to)) return;
+      const int at = position_in(L.variables[x], L.variables[to], before);
+      if (at >= 0 && B.producer[to] == g) share(x, to, at);
+      before += L.variables[to].rows * L.variables[to].columns;
+    }
+  }
+
   constexpr void find() {
     bool knows_touched = false;
     for (int g = 0; g < B.count; ++g) {
       if (B.groups[g].head != fusion_anchor::call) continue;
       const instruction i = called(g);
       const operator_facts facts = i.schema->facts;
+      if (facts.divides >= 0) share_parts(g, i);
       if (facts.alias < 0) continue;
       const int x = L.operands[i.inputs + facts.alias].id, to = L.results[i.outputs];
       if (x < 0 || to < 0) continue;
       const int from = L.variables[x].root;
       const plan_variable a = L.variables[from], b = L.variables[to];
-      if (B.producer[from] < 0 || b.root != to || a.rows >= 0 || a.rows != b.rows ||
-          a.columns != b.columns || a.type != b.type)
+      if (B.producer[from] < 0 || b.root != to) continue;
+      if (a.rows < 0 ? a.rows != b.rows || a.columns != b.columns || a.type != b.type
+                     : !is_fixed(from) || !is_fixed(to) || B.producer[from] >= g ||
+                           B.producer[to] != g || position_in(a, b, 0) < 0)
         continue;
       if (facts.alias_permutes) {
         if (!is_real(a.type) || !exchanges_heads(i)) continue;
@@ -117,10 +173,7 @@ struct same_element_finder {
         else
           continue;
       }
-      const int first = r.of[from] < 0 ? from : r.of[from];
-      r.of[to] = first;
-      r.found = true;
-      if (r.last[first] < r.last[to]) r.last[first] = r.last[to];
+      share(from, to, 0);
     }
   }
 };
@@ -136,7 +189,7 @@ constexpr auto find_aliasing() {
     detail::same_element_finder<P, L, B> f;
     f.r.found = false;
     for (int v = 0; v < at_least_one(L.count.variables); ++v)
-      f.r.of[v] = -1, f.r.last[v] = last_need<B>(v), f.r.swapped[v] = false;
+      f.r.of[v] = -1, f.r.at[v] = 0, f.r.last[v] = last_need<B>(v), f.r.swapped[v] = false;
     f.find();
     return f.r;
   }

@@ -115,6 +115,7 @@ constexpr auto plan_memory() {
       continue;
     }
     if (d.rows >= 0) {
+      if (Same.shares(v)) continue;
       r.slot_of[v] = {memory_space::fixed, 0, static_cast<int>(r.fixed_size)};
       r.fixed_size += static_cast<long long>(d.rows) * row_width(d);
       continue;
@@ -167,7 +168,7 @@ constexpr auto plan_memory() {
       if (r.arena_width[d] < top[b * domains + d]) r.arena_width[d] = top[b * domains + d];
   }
   for (int v = 0; Same.found && v < variables; ++v)
-    if (Same.shares(v)) r.slot_of[v] = r.slot_of[Same.of[v]];
+    if (Same.shares(v)) r.slot_of[v] = r.slot_of[Same.of[v]], r.slot_of[v].offset += Same.at[v];
   return r;
 }
 

@@ -95,6 +95,9 @@ struct operator_facts {
   std::uint32_t apart_inputs;  // bit i: the rows of operand i may differ from the results' rows
   std::int8_t alias;           // the operand whose memory the first result shares, or -1
   bool alias_permutes;         // the shared elements may be in another order
+  // If the results are consecutive parts of operand 0: the number of the attribute that has the
+  // dimension along which it is divided. -1 for all other operators.
+  std::int8_t divides;
   linearity linear;
   row_reduction reduces;
   std::uint32_t reduced_outputs;  // bit i: result i is reduced by `reduces`

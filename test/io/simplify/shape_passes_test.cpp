@@ -107,3 +107,97 @@ TEST_CASE("shapes: convolutions of signals have no reshape between them") {
   read.also("q");
   CHECK(read.simplified().report.operators_after == read.load({}).report.operators_before);
 }
+
+namespace {
+
+/// All states of a recurrence of five steps, and the index of the last one.
+struct recurrence : graph {
+  recurrence() : graph({5, 1, 4}) {
+    counted("w", {1, 3, 4}, 0.3).counted("r", {1, 3, 3}, 0.3).integers("last", {4});
+    add("RNN", {"x", "w", "r"}, {"all"}, {{"hidden_size", std::int64_t{3}}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("shapes: one state of a recurrence needs no stack of all states") {
+  for (const std::int64_t at : {0, 3, 4, -1}) {
+    recurrence g;
+    g.integers("at", {at}).add("Gather", {"all", "at"}, {"y"});
+    CHECK(g.simplified().count("stack") == 0);
+    recurrence cut;
+    cut.integers("from", {at}).integers("to", {at == -1 ? 99 : at + 1}).integers("axis", {0});
+    cut.add("Slice", {"all", "from", "to", "axis"}, {"y"});
+    CHECK(cut.simplified().count("stack") == 0);
+  }
+  recurrence rows_first;  // PyTorch's batch_first: the steps are the second dimension
+  rows_first.integers("from", {-1}).integers("to", {5}).integers("axis", {1});
+  rows_first.integers("shape", {1, 5, 3}).add("Reshape", {"all", "shape"}, {"rows"});
+  rows_first.add("Slice", {"rows", "from", "to", "axis"}, {"y"});
+  CHECK(rows_first.simplified().count("stack") == 0);
+  recurrence both;  // of two slices, each is a state
+  both.integers("a", {1}).integers("b", {4});
+  both.add("Gather", {"all", "a"}, {"p"}).add("Gather", {"all", "b"}, {"q"});
+  CHECK(both.add("Sub", {"p", "q"}, {"y"}).simplified().count("stack") == 0);
+}
+
+TEST_CASE("shapes: a stack that is needed stays") {
+  recurrence shown;  // all states are an output
+  shown.add("Gather", {"all", "last"}, {"y"}).also("all");
+  CHECK(shown.simplified().count("stack") == 1);
+  recurrence read;  // another operator reads all states
+  read.add("Gather", {"all", "last"}, {"p"}).add("Sub", {"all", "p"}, {"y"});
+  CHECK(read.simplified().count("stack") == 1);
+  recurrence two;  // two slices at once
+  two.integers("from", {1}).integers("to", {3}).integers("axis", {0});
+  CHECK(two.add("Slice", {"all", "from", "to", "axis"}, {"y"}).simplified().count("stack") == 1);
+  recurrence inner;  // a slice of each state
+  inner.integers("from", {1}).integers("to", {2}).integers("axis", {3});
+  CHECK(inner.add("Slice", {"all", "from", "to", "axis"}, {"y"}).simplified().count("stack") == 1);
+  recurrence moved;  // a row of the reshaped stack has parts of several states
+  moved.integers("shape", {3, 5}).integers("first", {0});
+  moved.add("Reshape", {"all", "shape"}, {"p"}).add("Gather", {"p", "first"}, {"y"});
+  CHECK(moved.simplified().count("stack") == 1);
+  recurrence computed;  // the index is known in a run only
+  computed.integers("axis", {0}).add("ReduceMax", {"x"}, {"most"}, {{"keepdims", std::int64_t{0}}});
+  computed.add("Cast", {"most"}, {"index"}, {{"to", std::int64_t{7}}});
+  CHECK(computed.add("Gather", {"all", "index"}, {"y"}).simplified().count("stack") == 1);
+}
+
+namespace {
+
+/// A net with two branches of three channels each, which are joined and divided again.
+struct shuffled : graph {
+  explicit shuffled(const dims& divided = {-1, 2, 3, 4}, const dims& order = {0, 2, 1, 3})
+      : graph({-1, 3, 4}) {
+    integers("divided", divided).integers("whole", {-1, 6, 4});
+    add("Tanh", {"x"}, {"a"}).add("Exp", {"x"}, {"b"});
+    add("Concat", {"a", "b"}, {"joined"}, {{"axis", std::int64_t{1}}});
+    add("Reshape", {"joined", "divided"}, {"p"}).add("Transpose", {"p"}, {"q"}, {{"perm", order}});
+    add("Reshape", {"q", "whole"}, {"y"});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("shapes: a shuffle of the channels of a concat is a stack") {
+  const auto found = shuffled().simplified();
+  CHECK(found.count("stack") == 1);
+  CHECK(found.count("transpose2") + found.count("concat") == 0);
+}
+
+TEST_CASE("shapes: other transposes of a concat stay") {
+  CHECK(shuffled({-1, 3, 2, 4}).simplified().count("transpose2") == 1);  // not as it was joined
+  CHECK(shuffled({-1, 2, 3, 4}, {0, 1, 3, 2}).simplified().count("transpose2") == 1);
+  shuffled shown;  // the joined array is an output
+  CHECK(shown.also("joined").simplified().count("concat") == 1);
+  shuffled read;  // another operator reads it
+  CHECK(read.add("Neg", {"joined"}, {"z"}).also("z").simplified().count("concat") == 1);
+  graph uneven({-1, 4, 3});  // the inputs differ
+  uneven.integers("at", {1, 3}).integers("divided", {-1, 2, 2, 3});
+  uneven.add("Split", {"x", "at"}, {"a", "b"}, {{"axis", std::int64_t{1}}});
+  uneven.add("Concat", {"b", "a"}, {"p"}, {{"axis", std::int64_t{1}}});
+  uneven.add("Reshape", {"p", "divided"}, {"q"});
+  uneven.add("Transpose", {"q"}, {"y"}, {{"perm", dims{0, 2, 1, 3}}});
+  CHECK(uneven.simplified().count("concat") == 1);
+}

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -163,6 +164,21 @@ class program_graph {
         !lamina::detail::read_number(digits->text, found))
       return std::nullopt;
     return found;
+  }
+
+  /// Returns a value of one integer that is known before a run.
+  std::optional<std::int64_t> index_number(int v) const {
+    if (v >= 0 && scope_ != nullptr && value(v).message.persistable && is_stable(v) &&
+        type(v) == dtype::int64 && !value(v).message.is_parameter) {
+      const lod_tensor* found = scope_->find(value(v).message.name);
+      if (found == nullptr || !found->has_value() || found->type() != dtype::int64 ||
+          found->size() != 1)
+        return std::nullopt;
+      return found->cast<std::int64_t>().flat(0);
+    }
+    const std::optional<double> found = number(v);
+    if (!found || *found != std::floor(*found)) return std::nullopt;
+    return static_cast<std::int64_t>(*found);
   }
 
   // -- attributes -------------------------------------------------------------------------------

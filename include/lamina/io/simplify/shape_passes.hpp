@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/simplify/shape_passes.hpp - removes operators that return their operand, and combines
-// reshapes and transposes that follow one another.
+// reshapes and transposes that follow one another; takes an operand of a stack in place of its
+// slice.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -113,7 +114,9 @@ inline int remove_identities(program_graph& g) {
 /// Combines two transposes, or two reshapes, that follow one another; writes a transpose that only
 /// moves dimensions of extent 1 as a reshape; and moves a function of each element before a
 /// reshape, if another reshape follows it (as in convolutions of signals, which are images of
-/// height 1).
+/// height 1). Of a stack of which one slice is read, as of the states of a recurrence, it takes the
+/// operand that is this slice. A shuffle of the channels of a concat (as in ShuffleNet) becomes a
+/// stack.
 class shape_pass {
  public:
   explicit shape_pass(program_graph& g) : g_(g) {}
@@ -121,7 +124,9 @@ class shape_pass {
   int run() {
     int applied = 0;
     for (int n = 0; n < g_.node_count(); ++n)
-      if (!g_.node(n).is_removed && (transposes(n) || reshapes(n) || functions(n))) ++applied;
+      if (!g_.node(n).is_removed &&
+          (transposes(n) || reshapes(n) || functions(n) || slices(n) || shuffles(n)))
+        ++applied;
     return applied;
   }
 
@@ -171,6 +176,81 @@ class shape_pass {
     g_.set_input(f, "X", from);
     g_.set_result(f, y, out);
     return true;
+  }
+  // stack -> reshapes -> gather or slice of one index: a reshape of the operand of the stack.
+  bool slices(int n) {
+    const graph_node& op = g_.node(n);
+    const bool gathers = op.type() == "gather";
+    if (!gathers && op.type() != "slice") return false;
+    int x = op.input(gathers ? "X" : "Input");
+    const int out = op.output("Out");
+    const extents dims = g_.is_stable(x) ? g_.dims(x) : extents{};
+    while (is_reshape_maker(x)) x = g_.node(g_.maker(x)).input("X");
+    const int stack = g_.maker(x, "stack");
+    if (stack < 0 || g_.node(stack).inputs.size() != 1 || !g_.is_stable(out) ||
+        g_.integer(g_.node(stack), "axis") != 0)
+      return false;
+    const std::vector<int>& all = g_.node(stack).inputs[0].values;
+    const auto count = static_cast<std::int64_t>(all.size());
+    std::size_t axis = 0;  // of dims that the stack has as dimension 0
+    while (!gathers && axis + 1 < dims.size() && dims[axis] == 1 && count > 1) ++axis;
+    if (axis >= dims.size() || dims[axis] != count) return false;
+    std::int64_t begin, end;
+    if (gathers) {
+      const std::optional<std::int64_t> at = g_.index_number(op.input("Index"));
+      if (!at) return false;
+      begin = *at, end = begin + 1;
+    } else {
+      const extents starts = g_.integers(op, "starts"), ends = g_.integers(op, "ends");
+      if (op.inputs.size() != 1 ||
+          g_.integers(op, "axes") != extents{static_cast<std::int64_t>(axis)} ||
+          starts.size() != 1 || ends.size() != 1)
+        return false;
+      begin = starts[0] < 0 ? starts[0] + count : starts[0];
+      end = (std::min)(ends[0] < 0 ? ends[0] + count : ends[0], count);
+    }
+    if (begin < 0 || end != begin + 1 || end > count) return false;
+    const int slice = all[static_cast<std::size_t>(begin)];
+    return g_.is_stable(slice) && g_.value(slice).block == g_.value(x).block &&
+           g_.value(x).block == op.block && g_.type(slice) == g_.type(out) &&
+           as_reshape(n, slice, out);
+  }
+  // concat -> reshape that divides the channels of its inputs -> transpose of both: a stack.
+  bool shuffles(int n) {
+    const extents order = order_of(g_, n);
+    if (order.empty()) return false;
+    const int divided = g_.node(n).input("X"), out = g_.node(n).output("Out");
+    if (!g_.is_read_once(divided) || !is_reshape_maker(divided)) return false;
+    const int joined = g_.node(g_.maker(divided)).input("X"), concat = g_.maker(joined, "concat");
+    if (concat < 0 || !g_.is_read_once(joined) || g_.node(concat).inputs.size() != 1 ||
+        g_.node(concat).block != g_.node(n).block)
+      return false;
+    const std::vector<int> parts = g_.node(concat).inputs[0].values;
+    extents whole = g_.dims(joined);
+    std::int64_t axis = g_.integer(g_.node(concat), "axis");
+    axis += axis < 0 ? static_cast<std::int64_t>(whole.size()) : 0;
+    if (axis < 0 || axis >= static_cast<std::int64_t>(whole.size())) return false;
+    const auto count = static_cast<std::int64_t>(parts.size());
+    for (const int part : parts)
+      if (!g_.is_stable(part) || g_.value(part).block != g_.value(joined).block ||
+          g_.dims(part).size() != whole.size() ||
+          g_.dims(part)[static_cast<std::size_t>(axis)] * count !=
+              whole[static_cast<std::size_t>(axis)])
+        return false;
+    whole[static_cast<std::size_t>(axis)] /= count;
+    whole.insert(whole.begin() + axis, count);
+    if (!same_dims(whole, g_.dims(divided))) return false;
+    for (std::int64_t d = 0; d < static_cast<std::int64_t>(order.size()); ++d)
+      if (order[static_cast<std::size_t>(d)] != (d == axis ? d + 1 : d == axis + 1 ? d - 1 : d))
+        return false;
+    if (g_.type(out) != g_.type(joined)) return false;
+    g_.rewrite(n, "stack", {{"X", parts}}, {program_graph::integer_attribute("axis", axis + 1)},
+               "Y");
+    return true;
+  }
+  bool is_reshape_maker(int v) const {
+    const int n = g_.maker(v);
+    return n >= 0 && is_reshape(g_, g_.node(n)) && g_.node(n).block == g_.value(v).block;
   }
   // Lets operator n compute `out` from x by one reshape.
   bool as_reshape(int n, int x, int out) {

@@ -30,10 +30,13 @@ constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool 
   return made;
 }
 
+/// Whether variable v is in panels that differ from rows. The panels of a single row are the row.
+constexpr bool is_paneled(const lowering_state& s, int v) {
+  return s.variables.items[v].panel && s.variables.items[v].rows != 1;
+}
 /// Returns the variable, or a copy, in row-major order. If it is a feed, its rows may be unpadded.
 constexpr int in_rows(lowering_state& s, int v, int op) {
-  if (s.variables.items[v].panel)
-    return copied(s, schema_of<operators::unpack_panels>(), v, false, op);
+  if (is_paneled(s, v)) return copied(s, schema_of<operators::unpack_panels>(), v, false, op);
   return v;
 }
 /// Returns the variable, or a copy, with padded rows. Feeds are copied, because kernels that read
@@ -43,8 +46,10 @@ constexpr int padded_rows(lowering_state& s, int v, int op) {
                                 : in_rows(s, v, op);
 }
 constexpr int in_panels(lowering_state& s, int v, int op) {
-  return s.variables.items[v].panel ? v
-                                    : copied(s, schema_of<operators::pack_panels>(), v, true, op);
+  const plan_variable& d = s.variables.items[v];
+  return d.panel || (d.rows == 1 && !is_feed(s, d.root))
+             ? v
+             : copied(s, schema_of<operators::pack_panels>(), v, true, op);
 }
 constexpr int in_layout(lowering_state& s, int v, bool panel, int op) {
   return panel ? in_panels(s, v, op) : in_rows(s, v, op);

@@ -65,7 +65,7 @@ constexpr bool find_form(const lowering_state& s, int in, int n, int out, int ax
     const plan_variable v = s.variables.items[taken];
     if (v.type != s.real) return false;
     f.how[a] = access::load;
-    panel = panel || v.panel;
+    panel = panel || (v.panel && v.rows != 1);
     if (v.rows == space.rows && v.columns == space.columns) continue;
     equal = false;
     if (v.rows == space.rows ? v.columns > space.columns
@@ -81,7 +81,7 @@ constexpr bool find_form(const lowering_state& s, int in, int n, int out, int ax
     const int taken = p.arguments[in + a];
     const plan_variable v = s.variables.items[taken];
     if (v.rows == space.rows && v.columns == space.columns)
-      f.how[a] = access::load, f.panel = f.panel || v.panel;
+      f.how[a] = access::load, f.panel = f.panel || (v.panel && v.rows != 1);
     else if (!find_access(s, taken, space, f.parts, axis, f.how[a]))
       return false;
   }

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -13,6 +14,7 @@
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 #include <lamina/engine/cpu/memory/scratch_arena.hpp>
 #include <lamina/engine/cpu/vector/lane_order.hpp>
+#include <lamina/engine/cpu/vector/row_vectors.hpp>
 #include <lamina/operators/conv/common.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -20,7 +22,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 namespace detail {
 
 /// The rows of a plane that filter_rows() computes. Row y of the results begins at to + y * width
-/// and reads the rows from image + y * pitch on.
+/// and reads the rows from image + y * stride * pitch on.
 struct plane_rows {
   const float* image;
   int pitch;
@@ -30,45 +32,60 @@ struct plane_rows {
 };
 
 /// The number of rows that are computed together. They share loads of the rows that several of them
-/// read.
-inline constexpr int plane_rows_together = 4;
+/// read. Their sums, the taps, and the vectors that are loaded stay in registers.
+constexpr int plane_rows_together(int size, int stride) { return size * stride > 6 ? 2 : 4; }
 
 /// Stores the first n floats of a vector.
-LAMINA_INLINE void store_first(vector v, int n, float* to) {
-  alignas(64) float all[lanes];
-  v.store_aligned(all);
+template <class V>
+LAMINA_INLINE void store_first(V v, int n, float* to) {
+  alignas(64) float all[lanes_of<V>];
+  store(all, v);
   std::memcpy(to, all, static_cast<std::size_t>(n) * sizeof(float));
 }
 
-/// Filters `Rows` rows of a plane with a filter of Size by Size taps, at strides of 1. If a row is
-/// shorter than a vector, its vector also overwrites begins of later rows, which are stored later.
-template <int Size, int Rows>
+/// Filters `Rows` rows of a plane with a filter of Size by Size taps, at strides of `Stride`, 1 or
+/// 2. If a row is shorter than a vector, its vector also overwrites begins of later rows, which are
+/// stored later.
+template <int Size, int Stride, int Rows, class V>
 LAMINA_NOINLINE void filter_rows(const plane_rows& p, const float* filter, float initial) {
-  constexpr int taps = Size * Size;
-  vector tap[bound(taps)];
-  LAMINA_UNROLL for (int i = 0; i < taps; ++i) tap[i] = vector(filter[i]);
-  for (int next = 0; next < p.width; next += lanes) {
-    const int x = next + lanes <= p.width || p.width < lanes ? next : p.width - lanes;
-    const float* from = p.image + x;
-    vector sum[bound(Rows)];
-    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) sum[i] = vector(initial);
-    LAMINA_UNROLL for (int r = 0; r < Rows + Size - 1; ++r) {
-      LAMINA_UNROLL for (int j = 0; j < Size; ++j) {
-        vector v = vector::load_unaligned(from + j);
+  constexpr int taps = Size * Size, count = lanes_of<V>;
+  V tap[bound(taps)];
+  LAMINA_UNROLL for (int i = 0; i < taps; ++i) tap[i] = V(filter[i]);
+  for (int next = 0; next < p.width; next += count) {
+    const int x = next + count <= p.width || p.width < count ? next : p.width - count;
+    const float* from = p.image + Stride * x;
+    V sum[bound(Rows)];
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) sum[i] = V(initial);
+    LAMINA_UNROLL for (int r = 0; r < (Rows - 1) * Stride + Size; ++r) {
+      const auto add = [&](int j, V v) __attribute__((always_inline)) {
         hold_in_register(v);
         LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-          if (r >= i && r - i < Size)
-            sum[i] = fused_multiply_add(v, tap[(r - i) * Size + j], sum[i]);
+          if (const int y = r - i * Stride; y >= 0 && y < Size) {
+            if constexpr (count == lanes)
+              sum[i] = fused_multiply_add(v, tap[y * Size + j], sum[i]);
+            else
+              sum[i] = simd::fma(v, tap[y * Size + j], sum[i]);
+          }
+        }
+      };
+      LAMINA_UNROLL for (int j = 0; j < Size; j += Stride) {
+        const V v = load(from + j, V());
+        if constexpr (Stride == 1) {
+          add(j, v);
+        } else {
+          const V w = load(from + j + count, V());
+          add(j, even_lanes(v, w));
+          if (j + 1 < Size) add(j + 1, odd_lanes(v, w));
         }
       }
       from += p.pitch;
     }
     float* to = p.to + x;
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i, to += p.width) {
-      if (p.width < lanes && p.end - to < lanes)
+      if (p.width < count && p.end - to < count)
         store_first(sum[i], p.width, to);
       else
-        sum[i].store_unaligned(to);
+        store(to, sum[i]);
     }
   }
 }
@@ -92,21 +109,26 @@ LAMINA_NOINLINE inline void copy_plane(const float* from, int height, int width,
   }
 }
 
-/// Filters a plane of `height` rows.
-template <int Size>
+/// Filters a plane; the results have `height` rows.
+template <int Size, int Stride>
 LAMINA_INLINE void filter_plane(int height, plane_rows p, const float* filter, float initial) {
-  constexpr int together = plane_rows_together;
+  constexpr int together = plane_rows_together(Size, Stride);
+  constexpr bool has_half = lanes > 8;
   const plane_rows all = p;
   const auto at = [&](int y) {
-    p.image = all.image + static_cast<std::ptrdiff_t>(y) * p.pitch;
+    p.image = all.image + static_cast<std::ptrdiff_t>(y) * Stride * p.pitch;
     p.to = all.to + static_cast<std::ptrdiff_t>(y) * p.width;
   };
   if (height < together)
-    for (int y = 0; y < height; ++y) at(y), filter_rows<Size, 1>(p, filter, initial);
+    for (int y = 0; y < height; ++y)
+      at(y), filter_rows<Size, Stride, 1, vector>(p, filter, initial);
   else  // the last rows may be computed twice
     for (int y = 0; y < height; y += together) {
       at(y + together <= height ? y : height - together);
-      filter_rows<Size, together>(p, filter, initial);
+      if (has_half && p.width <= 8)
+        filter_rows<Size, Stride, together, vector_of<has_half ? 8 : lanes>>(p, filter, initial);
+      else
+        filter_rows<Size, Stride, together, vector>(p, filter, initial);
     }
 }
 
@@ -140,9 +162,15 @@ class plane_conv {
   /// Filters a plane of any stride and dilation.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void filter(const addresses& p, const float* filter,
                                                      float initial, float* to) const;
+  /// Filters a plane whose padded copy has rows of `pitch_` floats.
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void filter_padded(const detail::plane_rows& rows,
+                                                            const float* filter,
+                                                            float initial) const;
 
   conv_shape shape_;
   spread_image seen_;
+  // The size of the padded copy of a plane that filter_padded() filters; 0 for other filters.
+  int pitch_ = 0, height_ = 0;
 };
 
 #if LAMINA_DEFINES
@@ -154,6 +182,16 @@ plane_conv::plane_conv(const conv_shape& s) : shape_(s) {
                      a.smaller + (a.filter - 1) * a.dilation / a.stride, 0};
     for (int t = 0; t < a.filter; ++t) seen_.side[d].meet(t * a.dilation);
   }
+  const conv_side &height = s.side[1], &width = s.side[2];
+  if (height.filter != width.filter || (width.filter != 3 && width.filter != 5) ||
+      height.stride != width.stride || width.stride > 2 || height.dilation != 1 ||
+      width.dilation != 1)
+    return;
+  const auto seen = [](const conv_side& a) {
+    return (std::max)(a.padding + a.large, (a.smaller - 1) * a.stride + a.filter);
+  };
+  pitch_ = seen(width);
+  height_ = seen(height);
 }
 
 LAMINA_LAZY_BODY std::ptrdiff_t plane_conv::scratch() const {
@@ -163,7 +201,12 @@ LAMINA_LAZY_BODY std::ptrdiff_t plane_conv::scratch() const {
 }
 
 LAMINA_LAZY_BODY plane_conv::addresses plane_conv::lay_out(scratch_arena& arena) const {
-  addresses p;
+  addresses p{};
+  if (pitch_ > 0) {
+    // Vectors are loaded after the last element of a row, too.
+    p.image = arena.take(static_cast<std::ptrdiff_t>(height_) * pitch_ + 4 * lanes);
+    return p;
+  }
   p.image = arena.take(seen_.floats());
   p.sums = arena.take(static_cast<std::ptrdiff_t>(vectors()) * lanes);
   p.taps = arena.take_integers(shape_.taps());
@@ -191,39 +234,55 @@ LAMINA_LAZY_BODY void plane_conv::filter(const addresses& p, const float* filter
     std::memcpy(to, from, static_cast<std::size_t>(width) * sizeof(float));
 }
 
+LAMINA_LAZY_BODY void plane_conv::filter_padded(const detail::plane_rows& rows, const float* filter,
+                                                float initial) const {
+  const int height = shape_.side[1].smaller;
+  if (shape_.side[2].filter == 3) {
+    if (shape_.side[2].stride == 1)
+      detail::filter_plane<3, 1>(height, rows, filter, initial);
+    else
+      detail::filter_plane<3, 2>(height, rows, filter, initial);
+  } else if (shape_.side[2].stride == 1) {
+    detail::filter_plane<5, 1>(height, rows, filter, initial);
+  } else {
+    detail::filter_plane<5, 2>(height, rows, filter, initial);
+  }
+}
+
 LAMINA_LAZY_BODY void plane_conv::forward(int samples, const image_rows& large, const float* filter,
                                           std::ptrdiff_t filter_stride, const float* bias,
                                           const image_rows& smaller, float* scratch,
                                           const image_epilogue& done) const {
   scratch_arena arena(scratch);
   const addresses p = lay_out(arena);
-  seen_.clear(p.image);
   const conv_side &height = shape_.side[1], &width = shape_.side[2];
-  int* tap = p.taps;
-  for (int y = 0; y < height.filter; ++y)
-    for (int x = 0; x < width.filter; ++x)
-      *tap++ = seen_.offset({0, y * height.dilation, x * width.dilation});
-  const bool is_plain = height.filter == width.filter && height.stride == 1 && width.stride == 1 &&
-                        height.dilation == 1 && width.dilation == 1;
-  const int size = shape_.small_size(), pitch = seen_.side[2].span;
+  if (pitch_ > 0) {
+    std::memset(p.image, 0,
+                (static_cast<std::size_t>(height_) * static_cast<std::size_t>(pitch_) + 4 * lanes) *
+                    sizeof(float));
+  } else {
+    seen_.clear(p.image);
+    int* tap = p.taps;
+    for (int y = 0; y < height.filter; ++y)
+      for (int x = 0; x < width.filter; ++x)
+        *tap++ = seen_.offset({0, y * height.dilation, x * width.dilation});
+  }
+  const int size = shape_.small_size();
   for (int n = 0; n < samples; ++n) {
     image_progress progress(done, n);
     const float* from = large.data + n * large.stride;
     float* to = smaller.data + n * smaller.stride;
     for (int c = 0, f = 0; c < shape_.groups; ++c, from += shape_.large_size()) {
-      if (is_plain)
+      if (pitch_ > 0)
         detail::copy_plane(from, height.large, width.large,
-                           p.image + height.padding * pitch + width.padding, pitch);
+                           p.image + height.padding * pitch_ + width.padding, pitch_);
       else
         seen_.copy(from, p.image);
       for (int m = 0; m < shape_.small_channels; ++m, ++f, to += size) {
         const float* const of = filter + f * filter_stride;
         const float initial = bias == nullptr ? 0.0F : bias[f];
-        const detail::plane_rows rows{p.image, pitch, to, width.smaller, to + size};
-        if (is_plain && width.filter == 3)
-          detail::filter_plane<3>(height.smaller, rows, of, initial);
-        else if (is_plain && width.filter == 5)
-          detail::filter_plane<5>(height.smaller, rows, of, initial);
+        if (pitch_ > 0)
+          filter_padded({p.image, pitch_, to, width.smaller, to + size}, of, initial);
         else
           this->filter(p, of, initial, to);
         progress.reach(static_cast<std::ptrdiff_t>(f + 1) * size);

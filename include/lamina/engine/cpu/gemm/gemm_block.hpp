@@ -172,10 +172,15 @@ void gemm_block(const basic_product_block<Real>& b) {
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
   // A block of a single row is multiplied by several panels at a time: by eight vectors of columns,
-  // then by four, and the remaining panels one at a time.
+  // then by four, and the remaining panels one at a time. If eight vectors of columns take more
+  // than half of a first-level cache of 32 KiB, and four do not, four are read together: a product
+  // that reads the same panels in the opposite order then finds the last of them in the cache.
   constexpr int most = detail::panels_of_one_row * full_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
-  const int whole = lone ? end - end % most : 0;
+  constexpr int half_cache = 16 * 1024;
+  const int bytes = b.depth * most * static_cast<int>(sizeof(Real));
+  const bool halved = bytes > half_cache && bytes <= 2 * half_cache;
+  const int whole = lone && !halved ? end - end % most : 0;
   const int halves = lone ? end - end % (most / 2) : 0;
   for (int part = 0; part < 3; ++part) {
     const int now = b.from_end ? 2 - part : part;

@@ -29,8 +29,10 @@ using engine::operand;
 /// The constants of a group in a schedule.
 struct group_info {
   int rows, columns, depth;
-  bool panel;                     // whether the group's arrays are weights in panel layout
-  int arguments;                  // number of arguments
+  bool panel;     // whether the group's arrays are weights in panel layout
+  bool turns;     // whether it reads its weights from the other end than turns_back()
+                  // says, because the run has read them before
+  int arguments;  // number of arguments
   const operator_schema* schema;  // the operator's schema, if the group is a call
   const operator_desc* op;        // holds the attributes; null for copies that the plan added
 };

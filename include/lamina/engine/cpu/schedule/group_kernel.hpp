@@ -143,7 +143,7 @@ struct group_kernel<expression::group_expression<fusion_anchor::gemm, S>, Real> 
     const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
     gemm(c.rows_of(g.rows), g.depth, g.columns, left, info[0].stride, right, padded(g.columns),
          &detail::run_tile<statement_runner<S, Real>>, a, scratch_memory,
-         c.turns_back() ? panel_order::descending : panel_order::ascending);
+         c.turns_back() != g.turns ? panel_order::descending : panel_order::ascending);
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = &detail::gemm_group_scratch<Real>;

@@ -166,6 +166,19 @@ struct schedule_table {
       return false;
   }
 
+  /// Whether all results of group g are parts of its operand that need no copy.
+  static constexpr bool only_divides(const instruction& i) {
+    if (i.head != fusion_anchor::call || i.schema->facts.divides < 0) return false;
+    for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+      if (plan_type::lowered.results[o] < 0 ||
+          !plan_type::same.shares(plan_type::lowered.results[o]))
+        return false;
+    return true;
+  }
+  /// The function of a group that has nothing to compute.
+  static void run_nothing(const program_view&, float* const*, const argument_info*,
+                          const group_info&, const run_context&) {}
+
   struct table_type {
     schedule_entry entries[bound(groups)];
     argument_info info[bound(arguments)];
@@ -176,6 +189,8 @@ struct schedule_table {
     constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
     table_type t{};
     int blocks_run = 0;
+    // By variable: whether the latest product with it as the right operand began at its end.
+    bool turned[bound(plan_type::lowered.count.variables)]{};
     for (int g = 0; g < groups; ++g) {
       const group_desc d = plan_type::grouped.groups[g];
       const group_code c = plan_type::code.groups[g];
@@ -185,9 +200,15 @@ struct schedule_table {
       t.entries[g] = {f.run[kernel],
                       f.scratch[kernel],
                       c.arguments,
-                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare,
+                      {d.rows, d.columns, d.depth, d.panel, false, c.argument_count, i.schema->bare,
                        call_program<P>::called_by(i)},
                       d.feeds};
+      if (only_divides(i)) t.entries[g].run = &run_nothing;
+      // A product begins where the product with the same weights before it has ended, so that it
+      // finds some of them in the cache.
+      if (d.head == fusion_anchor::gemm && plan_type::blocks == 1)
+        if (const int w = plan_type::code.arguments[c.arguments + 1]; w >= 0)
+          t.entries[g].group.turns = turned[w], turned[w] = !turned[w];
       if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         t.slot_of[a] = slot_of_argument<plan_type>(a);

@@ -59,8 +59,8 @@ LAMINA_INLINE vector_in<double> fused_multiply_add(vector_in<double> a, vector_i
 
 /// Makes the compiler hold `v` in a register. Without this, g++ repeats a load as the memory
 /// operand of every instruction that uses it, and the load units become the bottleneck.
-template <class Real>
-LAMINA_INLINE void hold_in_register(simd::batch<Real>& v) {
+template <class Real, class A>
+LAMINA_INLINE void hold_in_register(simd::batch<Real, A>& v) {
 #if defined(__GNUC__) && defined(__AVX512F__)
   __asm__("" : "+v"(v.data));
 #elif defined(__GNUC__) && defined(__SSE__)

@@ -28,7 +28,7 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   while (s.block > 0 && last > 0 && is_deferred(s, argument(s, first + last))) --last;
   if (last == 0) return true;
   bool panel = false;
-  for (int a = 0; a < n; ++a) panel = panel || s.variables.items[argument(s, first + a)].panel;
+  for (int a = 0; a < n; ++a) panel = panel || is_paneled(s, argument(s, first + a));
   const int parts = s.has_parts ? parts_of(s, first, n, out) : 1;
   if (changes(s, out)) panel = s.variables.items[out].panel;
   int so_far = -1;

@@ -33,6 +33,7 @@ struct split : operator_definition {
                                                              {"num", attribute_type::integer, 0},
                                                              {"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr int divides = 2;
   static constexpr auto linear = linearity::linear;
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int n = b.arguments[op.outputs];
@@ -69,6 +70,7 @@ struct stack : operator_definition {
   static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto rows = row_rule::independent;
   static constexpr auto linear = linearity::linear;
 };
 
@@ -81,6 +83,7 @@ struct unstack : operator_definition {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"axis", attribute_type::integer, 0}, {"num", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr int divides = 0;
   static constexpr auto linear = linearity::linear;
 };
 
