@@ -16,6 +16,7 @@
 #include <lamina/operators/loss/onnx.hpp>
 #include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/operators/matrix/onnx_einsum.hpp>
+#include <lamina/operators/matrix/onnx_signal.hpp>
 #include <lamina/operators/metric/onnx.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 #include <lamina/operators/order/onnx.hpp>
@@ -63,6 +64,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_matrix_matmul(to);
   add_matrix_mul(to);
   add_matrix_einsum(to);
+  add_matrix_signal(to);
   add_metric_classification(to);
   add_norm_batch_norm(to);
   add_norm_cos_sim(to);

@@ -609,7 +609,8 @@ class onnx_import_node : public onnx_node_attributes {
       paddings.push_back(std::max<std::int64_t>(0, high));
       if (paddings.back() + paddings[paddings.size() - 2] == 0) continue;
       any = true;
-      if (dims[d] >= 0) dims[d] += paddings.back() + paddings[paddings.size() - 2];
+      dims[d] =
+          dims[d] < 0 ? unknown_extent : dims[d] + paddings.back() + paddings[paddings.size() - 2];
     }
     if (!any) return x;
     return make("pad", {{"X", x}}, {{"paddings", paddings}, {"pad_value", value}}, x.type, dims);

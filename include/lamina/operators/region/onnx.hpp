@@ -131,9 +131,24 @@ inline void raise_roi_pool(onnx_import_node& n) {
                 size[0], size[1], {{"spatial_scale", n.real("spatial_scale", 1)}});
 }
 
+/// NonMaxSuppression: the limits are inputs, which may be known only at run time.
+inline void raise_non_max_suppression(onnx_import_node& n) {
+  n.require_rank(n.in(0), 3, 3);
+  n.require_rank(n.in(1), 3, 3);
+  n.out(n.make("non_max_suppression",
+               {{"Boxes", n.in(0)},
+                {"Scores", n.in(1)},
+                {"MaxOutput", n.optional(2)},
+                {"IouThreshold", n.optional(3)},
+                {"ScoreThreshold", n.optional(4)}},
+               {{"center_point_box", n.flag("center_point_box")}}, dtype::int64,
+               {unknown_extent, 3}));
+}
+
 inline void add_region_roi_align(onnx_operators& to) {
   to.add("roi_align", lower_roi_align);
   to.add_node("RoiAlign", raise_roi_align);
+  to.add_node("NonMaxSuppression", raise_non_max_suppression);
 }
 
 /// In ONNX, each region has the index of its image before its corners.

@@ -58,16 +58,22 @@ struct raised_side {
   double begin = 0, end = 1;  // of the region, for tf_crop_and_resize
   std::string place{}, nearest{};
 
-  /// Returns the source coordinate of a result element.
+  /// Returns the source coordinate of a result element. As in PyTorch and ONNX Runtime, the corners
+  /// are those of the whole elements of the result, and quotients are rounded to float, which
+  /// decides between two neighbours.
   double source(std::int64_t i) const {
     const double x = static_cast<double>(i), n = static_cast<double>(in), length = scale * n;
-    if (place == "align_corners") return length == 1 ? 0 : x * (n - 1) / (length - 1);
-    if (place == "asymmetric") return x / scale;
+    const auto over_scale = [&](double y) {
+      return static_cast<double>(static_cast<float>(y) / static_cast<float>(scale));
+    };
+    if (place == "align_corners")
+      return out == 1 ? 0 : x * (n - 1) / (static_cast<double>(out) - 1);
+    if (place == "asymmetric") return over_scale(x);
     if (place == "tf_crop_and_resize")
       return begin * (n - 1) + (length == 1 ? (end - begin) * (n - 1) / 2
                                             : x * (end - begin) * (n - 1) / (length - 1));
     if (place == "pytorch_half_pixel" && length == 1) return -0.5;
-    const double centred = (x + 0.5) / scale - 0.5;
+    const double centred = over_scale(x + 0.5) - 0.5;
     return place == "half_pixel_symmetric"
                ? centred + n / 2 * (1 - static_cast<double>(out) / length)
                : centred;
@@ -139,6 +145,62 @@ inline onnx_imported resized_side(onnx_import_node& n, const onnx_imported& x, i
   return n.where(n.cast(n.reshape(n.constant_list(is_inside), dims), dtype::boolean), y,
                  n.number(outside, x.type));
 }
+/// Resizes a side whose extent, or whose extent in the result, is known only at run time.
+/// `result` is the latter as a scalar, or absent if the scale is known.
+inline onnx_imported resized_at_run_time(onnx_import_node& n, const onnx_imported& x,
+                                         std::int64_t axis, const raised_side& side,
+                                         const onnx_imported& result, const std::string& mode) {
+  const dtype real = dtype::float64, whole = dtype::int64;
+  const onnx_imported in = n.cast(n.extent_of(x, axis), real);
+  const auto number = [&](double v) { return n.number(v, real); };
+  const onnx_imported out =
+      result.has_value() ? n.cast(result, real) : n.unary("floor", n.mul(in, number(side.scale)));
+  const onnx_imported scale = result.has_value() ? n.div(out, in) : number(side.scale);
+  const onnx_imported count = n.cast(out, whole);
+  const onnx_imported i =
+      n.cast(n.positions(count.constant != nullptr ? count.constant->cast<std::int64_t>().flat(0)
+                                                   : n.symbol_of(count, 0, true),
+                         1, 0),
+             real);
+  onnx_imported at;
+  if (side.place == "asymmetric") {
+    at = n.div(i, scale);
+  } else if (side.place == "half_pixel" || side.place == "pytorch_half_pixel") {
+    // They differ for a single element, which reads the first one with pytorch_half_pixel.
+    at = n.sub(n.div(n.add(i, number(0.5)), scale), number(0.5));
+    if (side.place == "pytorch_half_pixel")
+      at = n.mul(at, n.cast(n.binary("greater_than", out, number(1), dtype::boolean), real));
+  } else if (side.place == "align_corners") {
+    const onnx_imported most = n.binary("elementwise_max", n.sub(out, number(1)), number(1));
+    at = n.mul(i, n.div(n.sub(in, number(1)), most));
+  } else {
+    n.fail("expected sides that are known before a run for coordinate_transformation_mode " +
+           side.place);
+  }
+  if (n.flag("antialias") || mode == "cubic")
+    n.fail(text("expected sides that are known before a run for mode ")
+           << mode << (n.flag("antialias") ? " with antialias" : ""));
+  const auto inside = [&](const onnx_imported& p) {
+    return n.binary("elementwise_min", n.binary("elementwise_max", p, number(0)),
+                    n.sub(in, number(1)));
+  };
+  if (mode == "nearest") {
+    if (side.nearest == "round_prefer_floor")
+      at = n.unary("ceil", n.sub(at, number(0.5)));
+    else if (side.nearest == "round_prefer_ceil")
+      at = n.unary("floor", n.add(at, number(0.5)));
+    else
+      at = n.unary(side.nearest == "ceil" ? "ceil" : "floor", at);
+    return n.gather(x, n.cast(inside(at), whole), axis);
+  }
+  const onnx_imported p = inside(at), low = n.unary("floor", p);
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(x.rank() - axis), 1);
+  dims[0] = i.dims[0];
+  const onnx_imported part = n.cast(n.reshape(n.sub(p, low), dims), x.type);
+  const onnx_imported from = n.gather(x, n.cast(low, whole), axis),
+                      to = n.gather(x, n.cast(inside(n.add(low, number(1))), whole), axis);
+  return n.add(from, n.mul(n.sub(to, from), part));
+}
 /// Resize and Upsample: nearest, linear or cubic along each side whose scale is not 1.
 inline void raise_resize(onnx_import_node& n) {
   const bool is_old = n.type() == "Upsample" || n.version() < 11;
@@ -164,13 +226,12 @@ inline void raise_resize(onnx_import_node& n) {
   }
   if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
     n.fail(text("expected a scale or a size for ") << axes.size() << " dimensions");
+  // A side may be unknown: one that keeps its size has the scale 1, others the scale 0.
   bool all_known = true;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {  // a side that keeps its size may be unknown
-    const bool is_kept =
-        is_symbol(sizes[i]) && sizes[i] == given.dims[static_cast<std::size_t>(axes[i])];
-    all_known = all_known && !is_kept;
-    if (is_symbol(sizes[i]) && !is_kept) (void)n.list(3, "sizes");
-  }
+  const auto is_kept = [&](std::size_t i) {
+    return is_symbol(sizes[i]) && sizes[i] == given.dims[static_cast<std::size_t>(axes[i])];
+  };
+  for (const std::int64_t s : sizes) all_known = all_known && !is_symbol(s);
   for (const std::int64_t s : sizes)
     if (!is_symbol(s) && (s < 0 || s > 0x7fffff))
       n.fail(text("expected sizes from 0 to 8388607, found ") << s);
@@ -180,9 +241,11 @@ inline void raise_resize(onnx_import_node& n) {
   if (!sizes.empty()) {
     scales.clear();
     for (std::size_t i = 0; i < axes.size(); ++i)
-      scales.push_back(is_symbol(sizes[i]) ? 1
-                                           : static_cast<double>(sizes[i]) /
-                                                 static_cast<double>(n.extent(given, axes[i])));
+      scales.push_back(is_kept(i) ? 1
+                       : is_symbol(sizes[i]) || given.dims[static_cast<std::size_t>(axes[i])] < 0
+                           ? 0
+                           : static_cast<double>(sizes[i]) /
+                                 static_cast<double>(n.extent(given, axes[i])));
     const std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
     if (policy != "stretch") {
       if (!all_known) (void)n.list(3, "sizes");
@@ -202,8 +265,10 @@ inline void raise_resize(onnx_import_node& n) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<std::size_t>(axes[i]);
     if (scales[i] == 1 && region.empty()) continue;
-    raised_side side{n.extent(x, axes[i]), 0, scales[i]};
-    if (!(scales[i] > 0) || side.in < 1 || !(scales[i] * static_cast<double>(side.in) < 8388608))
+    raised_side side{x.dims[d], 0, scales[i]};
+    const bool at_run_time = side.in < 0 || (!sizes.empty() && is_symbol(sizes[i]));
+    if (!at_run_time &&
+        (!(scales[i] > 0) || side.in < 1 || !(scales[i] * static_cast<double>(side.in) < 8388608)))
       n.fail(text("expected scales above 0 of sides with elements, found ").print("%g", scales[i]));
     side.out = sizes.empty() ? static_cast<std::int64_t>(scales[i] * static_cast<double>(side.in))
                              : sizes[i];
@@ -214,6 +279,11 @@ inline void raise_resize(onnx_import_node& n) {
                               "pytorch_half_pixel", "half_pixel_symmetric", "half_pixel"})
       known = known || side.place == place;
     if (!known) n.fail("expected a coordinate_transformation_mode of ONNX, found " + side.place);
+    if (at_run_time) {
+      x = resized_at_run_time(n, x, axes[i], side,
+                              sizes.empty() ? onnx_imported() : n.scalar_of(sizes[i]), mode);
+      continue;
+    }
     if (side.place == "tf_crop_and_resize") {
       if (region.size() != 2 * axes.size()) n.fail("expected a region for tf_crop_and_resize");
       side.begin = region[i];
