@@ -108,6 +108,12 @@ TEST_CASE("onnx_kernels: bits of integers, with and without a sign") {
   CHECK(numbers(shifted[1]) == std::vector<float>{100, 0});
   CHECK(numbers(shifted[2]) == std::vector<float>{55, 252});
 
+  model s({value("x", {2}, dtype::int32), value("y", {2}, dtype::int32)}, {any("r")});
+  s.node("BitShift", {"x", "y"}, {"r"}, {{"direction", "RIGHT"}});
+  const auto of_sign = s.run({{"x", integers({2}, {-8, -8}).cast(dtype::int32)},
+                              {"y", integers({2}, {1, 40}).cast(dtype::int32)}});
+  CHECK(numbers(of_sign[0]) == std::vector<float>{-4, -1});
+
   model wrong({value("x", {2}, dtype::uint8)}, {any("l")});
   wrong.node("BitShift", {"x", "x"}, {"l"}, {{"direction", "UP"}});
   CHECK_THAT(wrong.failure(), Contains("expected direction LEFT or RIGHT, found 'UP'"));

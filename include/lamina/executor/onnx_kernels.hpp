@@ -68,13 +68,16 @@ struct bitwise_or : on_bits {
 struct bitwise_xor : on_bits {
   static constexpr const char* type = "bitwise_xor";
 };
-/// Out = X << Y; 0 if Y is at least 64.
+/// Out = X << Y; 0 if Y is negative or at least 64.
 struct bitwise_left_shift : on_bits {
   static constexpr const char* type = "bitwise_left_shift";
 };
-/// Out = X >> Y with zeros as new bits, also if X is negative; 0 if Y is at least 64.
+/// Out = X >> Y. The new bits are copies of the highest bit or, without `keeps_sign`, 0; they are
+/// all bits if Y is negative or at least 64.
 struct bitwise_right_shift : on_bits {
   static constexpr const char* type = "bitwise_right_shift";
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"keeps_sign", attribute_type::boolean, 1}}};
 };
 
 using executor_operators = operator_list<non_max_suppression, unique, bitwise_and, bitwise_or,
@@ -217,6 +220,19 @@ struct shifted_left {
 struct shifted_right {
   std::uint64_t operator()(std::uint64_t x, std::uint64_t y) const { return y < 64 ? x >> y : 0; }
 };
+struct shifted_right_with_sign {
+  std::uint64_t operator()(std::uint64_t x, std::uint64_t y) const {
+    const bool is_negative = x >> 63 != 0;  // then the new bits are those of ~(~x >> y)
+    return is_negative ? ~shifted_right()(~x, y) : shifted_right()(x, y);
+  }
+};
+template <class Real>
+void right_shift_forward(call_context<Real>& ctx) {
+  if (ctx.flag("keeps_sign"))
+    on_bits_forward<shifted_right_with_sign>(ctx);
+  else
+    on_bits_forward<shifted_right>(ctx);
+}
 
 template <class Real>
 void add_onnx_kernels(kernel_table<Real>& table) {
@@ -226,7 +242,7 @@ void add_onnx_kernels(kernel_table<Real>& table) {
   table["bitwise_or"] = on_bits_forward<std::bit_or<std::uint64_t>, Real>;
   table["bitwise_xor"] = on_bits_forward<std::bit_xor<std::uint64_t>, Real>;
   table["bitwise_left_shift"] = on_bits_forward<shifted_left, Real>;
-  table["bitwise_right_shift"] = on_bits_forward<shifted_right, Real>;
+  table["bitwise_right_shift"] = right_shift_forward<Real>;
 }
 
 }}}  // namespace lamina::kernel

@@ -29,3 +29,22 @@ TEST_CASE("onnx: repeats that are known at run time only") {
   CHECK(y.shape() == tensor_shape{2, 4, 2});
   CHECK(numbers(y) == std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4});
 }
+
+TEST_CASE("onnx: elements that are cut off at both ends of an unknown dimension") {
+  const tensor pads({2}, std::vector<std::int64_t>{-1, -2});
+  model m({value("x", {-1})}, {any("y")});
+  m.graph.initializers = {{"pads", &pads}};
+  m.node("Pad", {"x", "pads"}, {"y"});
+  CHECK(numbers(m.run({{"x", floats({5}, {1, 2, 3, 4, 5})}})[0]) == std::vector<float>{2, 3});
+}
+
+TEST_CASE("onnx: a range without numbers") {
+  const tensor zero = tensor::filled<std::int64_t>({}, 0),
+               step = tensor::filled<std::int64_t>({}, 1);
+  model m({whole("n")}, {any("y")});
+  m.graph.initializers = {{"zero", &zero}, {"step", &step}};
+  m.node("Range", {"zero", "n", "step"}, {"y"});
+  CHECK(m.run({{"n", one(std::int64_t{0})}})[0].shape() == tensor_shape{0});
+  CHECK(m.run({{"n", one(std::int64_t{-3})}})[0].shape() == tensor_shape{0});
+  CHECK(numbers(m.run({{"n", one(std::int64_t{2})}})[0]) == std::vector<float>{0, 1});
+}

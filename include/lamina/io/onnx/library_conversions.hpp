@@ -11,6 +11,7 @@
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
 #include <lamina/operators/elementwise/onnx_quantize.hpp>
+#include <lamina/operators/elementwise/onnx_quantize_runtime.hpp>
 #include <lamina/operators/embedding/onnx.hpp>
 #include <lamina/operators/fill/onnx.hpp>
 #include <lamina/operators/loss/onnx.hpp>
@@ -54,6 +55,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_elementwise_sum(to);
   add_elementwise_unary(to);
   add_elementwise_quantize(to);
+  add_elementwise_quantize_runtime(to);
   add_embedding_gather(to);
   add_embedding_lookup_table(to);
   add_fill(to);

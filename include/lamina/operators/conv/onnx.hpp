@@ -12,7 +12,6 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
 #include <lamina/operators/elementwise/onnx_quantize.hpp>
-#include <lamina/operators/shape/onnx.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
@@ -234,11 +233,9 @@ inline void raise_conv_transpose(onnx_import_node& n) {
                "Output");
     for (std::size_t d = 0; d < whole.size() && !fits; ++d) {
       const std::int64_t axis = static_cast<std::int64_t>(d) + 2, end = more[d] - w.after[d];
-      if (w.before[d] > 0 || end < 0)
-        y = whole[d] < 0
-                ? sliced_at_run_time(n, y, axis, w.before[d],
-                                     end < 0 ? end : (std::int64_t{1} << 31) - 1, 1)
-                : n.slice(y, axis, w.before[d], whole[d] + (std::min<std::int64_t>)(end, 0));
+      const std::int64_t cut = std::max<std::int64_t>(0, -end);
+      if (w.before[d] > 0 || cut > 0)
+        y = n.slice(y, axis, w.before[d], whole[d] < 0 ? unknown_extent : whole[d] - cut, cut);
       std::vector<std::int64_t> tail(y.dims.size(), 0);
       tail[d + 2] = std::max<std::int64_t>(0, end);
       y = n.pad(y, std::vector<std::int64_t>(tail.size(), 0), tail, 0);

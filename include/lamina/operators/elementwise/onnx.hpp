@@ -162,8 +162,10 @@ inline double end_of_unsigned(const onnx_imported& x) {
 }
 /// An operator on the bits of two integers, both with the dimensions of the result.
 inline onnx_imported of_bits(onnx_import_node& n, const char* type, const onnx_imported& x,
-                             const onnx_imported& y) {
-  onnx_imported made = n.binary(type, n.full(x, y), n.full(y, x), x.type);
+                             const onnx_imported& y, std::vector<onnx_set> attributes = {}) {
+  const onnx_imported left = n.full(x, y);
+  onnx_imported made =
+      n.make(type, {{"X", left}, {"Y", n.full(y, x)}}, std::move(attributes), x.type, left.dims);
   made.stored = x.stored;
   return made;
 }
@@ -172,7 +174,9 @@ inline void raise_bit_shift(onnx_import_node& n) {
   const std::string direction = n.string("direction");
   if (direction != "LEFT" && direction != "RIGHT")
     n.fail("expected direction LEFT or RIGHT, found '" + direction + "'");
-  if (direction == "RIGHT") return n.out(of_bits(n, "bitwise_right_shift", x, y));
+  const bool keeps_sign = x.stored != 13 && y.stored != 13;  // uint64 has none
+  if (direction == "RIGHT")
+    return n.out(of_bits(n, "bitwise_right_shift", x, y, {{"keeps_sign", keeps_sign}}));
   const double end = (std::max)(end_of_unsigned(x), end_of_unsigned(y));
   onnx_imported made = of_bits(n, "bitwise_left_shift", x, y);
   if (end > 0) made = of_bits(n, "bitwise_and", made, n.number(end - 1, x.type));

@@ -153,6 +153,12 @@ inline onnx_imported resized_at_run_time(onnx_import_node& n, const onnx_importe
   const dtype real = dtype::float64, whole = dtype::int64;
   const onnx_imported in = n.cast(n.extent_of(x, axis), real);
   const auto number = [&](double v) { return n.number(v, real); };
+  const auto refuse = [&](const std::string& what) {
+    if (result.has_value()) (void)n.list(3, "sizes");  // names the input
+    n.fail("expected sides that are known before a run for " + what);
+  };
+  if (n.flag("antialias") || mode == "cubic")
+    refuse("mode " + mode + (n.flag("antialias") ? " with antialias" : ""));
   const onnx_imported out =
       result.has_value() ? n.cast(result, real) : n.unary("floor", n.mul(in, number(side.scale)));
   const onnx_imported scale = result.has_value() ? n.div(out, in) : number(side.scale);
@@ -174,12 +180,8 @@ inline onnx_imported resized_at_run_time(onnx_import_node& n, const onnx_importe
     const onnx_imported most = n.binary("elementwise_max", n.sub(out, number(1)), number(1));
     at = n.mul(i, n.div(n.sub(in, number(1)), most));
   } else {
-    n.fail("expected sides that are known before a run for coordinate_transformation_mode " +
-           side.place);
+    refuse("coordinate_transformation_mode " + side.place);
   }
-  if (n.flag("antialias") || mode == "cubic")
-    n.fail(text("expected sides that are known before a run for mode ")
-           << mode << (n.flag("antialias") ? " with antialias" : ""));
   const auto inside = [&](const onnx_imported& p) {
     return n.binary("elementwise_min", n.binary("elementwise_max", p, number(0)),
                     n.sub(in, number(1)));
