@@ -92,3 +92,20 @@ TEST_CASE("onnx: modes that need known sides say so") {
   m.node("Resize", {"x", "", "scales"}, {"y"}, {{"mode", "cubic"}});
   CHECK_THAT(m.failure(), Contains("expected sides that are known before a run for mode cubic"));
 }
+
+TEST_CASE("onnx: images are resized by lamina's own operators where these read the same elements") {
+  const auto count_of = [](const char* type, const char* mode, const char* place, float scale) {
+    const tensor scales = floats({4}, {1, 1, scale, 2});
+    model m({value("x", {-1, 2, 5, 3})}, {any("y")});
+    m.graph.initializers = {{"scales", &scales}};
+    m.node("Resize", {"x", "", "scales"}, {"y"},
+           {{"mode", mode}, {"coordinate_transformation_mode", place}, {"nearest_mode", "floor"}});
+    return m.count(type);
+  };
+  CHECK(count_of("nearest_interp", "nearest", "asymmetric", 2) == 1);
+  for (const char* place : {"asymmetric", "half_pixel", "align_corners"})
+    CHECK(count_of("bilinear_interp", "linear", place, 2) == 1);
+  // 5 * 0.7 = 3.5 elements: the positions of 3 elements are others.
+  CHECK(count_of("bilinear_interp", "linear", "half_pixel", 0.7F) == 1);
+  CHECK(count_of("matmul", "linear", "half_pixel", 0.7F) == 1);
+}

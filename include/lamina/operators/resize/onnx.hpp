@@ -78,7 +78,39 @@ struct raised_side {
                ? centred + n / 2 * (1 - static_cast<double>(out) / length)
                : centred;
   }
+  /// Returns the index of the element that a result element copies in mode nearest.
+  std::int64_t nearest_to(std::int64_t i) const {
+    const double at = source(i), low = std::floor(at), part = at - low;
+    double chosen = low;
+    if (part != 0) {
+      if (nearest == "ceil") chosen = low + 1;
+      if (nearest == "round_prefer_floor") chosen = part <= 0.5 ? low : low + 1;
+      if (nearest == "round_prefer_ceil") chosen = part < 0.5 ? low : low + 1;
+    }
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(chosen), 0, in - 1);
+  }
 };
+/// The forms of bilinear_interp and nearest_interp: attributes align_corners and align_mode.
+inline constexpr std::pair<bool, int> interpolation_forms[] = {{false, 0}, {false, 1}, {true, 1}};
+/// Returns the forms in which a side reads the elements that lamina's operators read, as bits.
+inline int forms_of(const raised_side& side, bool is_nearest) {
+  int forms = 0;
+  const int in = static_cast<int>(side.in), out = static_cast<int>(side.out);
+  for (int f = is_nearest ? 1 : 0; f < 3; ++f) {
+    const auto [corners, align] = interpolation_forms[f];
+    bool same = side.place != "tf_crop_and_resize";
+    for (int i = 0; i < out && same; ++i) {
+      const interpolation_position p = position_between(i, in, out, is_nearest, corners, align);
+      const double at = p.low == p.high ? p.low : p.low + static_cast<double>(p.fraction);
+      same =
+          is_nearest
+              ? side.nearest_to(i) == p.low
+              : std::abs(std::clamp(side.source(i), 0.0, static_cast<double>(in - 1)) - at) < 1e-4;
+    }
+    forms |= same ? 1 << f : 0;
+  }
+  return forms;
+}
 /// The value of an interpolation kernel at a distance: linear, or cubic with a coefficient.
 inline double interpolation_weight(double x, bool cubic, double a) {
   x = std::abs(x);
@@ -94,16 +126,7 @@ inline onnx_imported resized_side(onnx_import_node& n, const onnx_imported& x, i
   const std::int64_t last = side.in - 1;
   if (mode == "nearest") {
     std::vector<std::int64_t> from;
-    for (std::int64_t i = 0; i < side.out; ++i) {
-      const double at = side.source(i), low = std::floor(at), part = at - low;
-      double chosen = low;
-      if (part != 0) {
-        if (side.nearest == "ceil") chosen = low + 1;
-        if (side.nearest == "round_prefer_floor") chosen = part <= 0.5 ? low : low + 1;
-        if (side.nearest == "round_prefer_ceil") chosen = part < 0.5 ? low : low + 1;
-      }
-      from.push_back(std::clamp<std::int64_t>(static_cast<std::int64_t>(chosen), 0, last));
-    }
+    for (std::int64_t i = 0; i < side.out; ++i) from.push_back(side.nearest_to(i));
     return n.gather(x, n.constant_list(from), axis);
   }
   const bool cubic = mode == "cubic", leaves_out = n.flag("exclude_outside");
@@ -264,6 +287,13 @@ inline void raise_resize(onnx_import_node& n) {
   if (mode != "nearest" && mode != "linear" && mode != "cubic")
     n.fail("expected mode nearest, linear or cubic, found " + mode);
   onnx_imported x = mode == "nearest" ? given : n.cast(given, real);
+  // Sides of images that lamina's own operators resize in one of these forms, at once.
+  int forms = x.rank() == 4 && x.type == dtype::float32 && x.constant == nullptr &&
+                      mode != "cubic" && !n.flag("antialias") && !n.flag("exclude_outside") &&
+                      x.dims[2] > 0 && x.dims[3] > 0
+                  ? 7
+                  : 0;
+  std::int64_t image[] = {0, 0};  // the extents of these sides in the result
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<std::size_t>(axes[i]);
     if (scales[i] == 1 && region.empty()) continue;
@@ -293,8 +323,27 @@ inline void raise_resize(onnx_import_node& n) {
     }
     if (side.out < 0 || side.out > 0x7fffff)
       n.fail(text("expected sizes from 0 to 8388607, found ") << side.out);
+    const int same =
+        d >= 2 && forms != 0 && side.out > 0 ? forms & forms_of(side, mode == "nearest") : 0;
+    if (same != 0) {
+      forms = same;
+      image[d - 2] = side.out;
+      continue;
+    }
     x = resized_side(n, x, static_cast<int>(d), side, mode,
                      static_cast<double>(n.real("extrapolation_value")));
+  }
+  if (image[0] + image[1] > 0) {
+    int form = 0;
+    while ((forms >> form) % 2 == 0) ++form;
+    const auto [corners, align] = interpolation_forms[form];
+    for (std::size_t d = 0; d < 2; ++d) image[d] = image[d] > 0 ? image[d] : x.dims[d + 2];
+    x = n.make(mode == "nearest" ? "nearest_interp" : "bilinear_interp", {{"X", x}},
+               {{"out_h", static_cast<int>(image[0])},
+                {"out_w", static_cast<int>(image[1])},
+                {"align_corners", corners},
+                {"align_mode", align}},
+               x.type, {x.dims[0], x.dims[1], image[0], image[1]});
   }
   n.out(n.cast(x, given.type));
 }
