@@ -284,7 +284,9 @@ class native_writer : native_calls {
                                                  "bitwise_xor",         "bitwise_left_shift",
                                                  "bitwise_right_shift"};
     if (std::find(std::begin(not_recorded), std::end(not_recorded), type) != std::end(not_recorded))
-      fail(k, "expected an operator that layer::record takes, found another");
+      fail(k,
+           "expected an operator that compiled programs have, found one that only the executor "
+           "runs");
     std::string base;
     each(op, false, [&](int v) {
       if (base.empty() && !is_left_out(v)) base = base_of(v);

@@ -293,6 +293,8 @@ inline void raise_resize(onnx_import_node& n) {
                       x.dims[2] > 0 && x.dims[3] > 0
                   ? 7
                   : 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (is_symbol(sizes[i]) && !is_kept(i)) forms = 0;
   std::int64_t image[] = {0, 0};  // the extents of these sides in the result
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<std::size_t>(axes[i]);
