@@ -109,7 +109,9 @@ TEST_CASE("import onnx: extents of symbolic dimensions; errors change no file") 
   lamina::write_file(at + ".onnx", m.bytes());
   lamina::onnx_import_options options;
   CHECK_THROWS_WITH(lamina::import_onnx(at + ".onnx", header, options),
-                    Contains("expected known dimensions of the input 'x'"));
+                    Contains("expected an extent of each symbolic dimension behind the first one "
+                             "of the inputs; give them, each with a number in place of N: "
+                             "--dim seq=N"));
   options.load.dims = {{"sequence", 5}};
   CHECK_THROWS_WITH(lamina::import_onnx(at + ".onnx", header, options),
                     Contains("one of 'batch', 'seq', found 'sequence'"));

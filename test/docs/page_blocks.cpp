@@ -353,8 +353,7 @@ namespace digits = lamina::dataset::digits;
 }  // namespace from_pytorch_and_keras
 
 namespace from_pytorch_in_five_minutes {
-void onnx() {
-  lamina::tensor images;
+namespace onnx {
 #include "from_pytorch_in_five_minutes_1.inc"
 }
 #include "from_pytorch_in_five_minutes_2.inc"

@@ -679,9 +679,10 @@ def roi_align(c):
     image = [i for i, (a, b) in enumerate(c.bounds("ROIs")) for _ in range(a, b)]
 
     def points(first, last, bins):
-        length = max((last - first) * factor, 1)
+        length = (last - first) * factor if c["aligned"] else max((last - first) * factor, 1)
         count = c["sampling_ratio"] if c["sampling_ratio"] > 0 else math.ceil(length / bins)
-        return [[first * factor + (i + (k + 0.5) / count) * length / bins for k in range(count)]
+        begin = first * factor - (0.5 if c["aligned"] else 0)
+        return [[begin + (i + (k + 0.5) / count) * length / bins for k in range(count)]
                 for i in range(bins)]
 
     def value(plane, y, x):

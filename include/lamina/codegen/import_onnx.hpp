@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,31 @@ struct onnx_import_options : import_options {
 };
 
 namespace detail {
+
+/// Throws format_error if an input has a symbolic dimension behind its first one without an extent
+/// in the options: a compiled program knows all dimensions but the number of rows.
+inline void require_extents(const onnx_model_message& model, const std::string& file,
+                            const onnx_load_options& options) {
+  std::set<std::string> given, names;
+  for (const onnx_tensor_message& t : model.graph.initializers) given.insert(t.name);
+  for (const onnx_value_message& input : model.graph.inputs)
+    for (std::size_t d = 1; d < input.dims.size(); ++d) {
+      if (input.dims[d] >= 0 || given.count(input.name) != 0 ||
+          options.fixed.count(input.name) != 0)
+        continue;
+      if (input.dim_names[d].empty())
+        throw format_error(file, input.offset,
+                           text("expected a number or a name of dimension ")
+                               << d << " of input '" << input.name
+                               << "', found neither; export the model with one");
+      if (options.dims.count(input.dim_names[d]) == 0) names.insert(input.dim_names[d]);
+    }
+  if (names.empty()) return;
+  text what("expected an extent of each symbolic dimension behind the first one of the inputs; ");
+  what << "give them, each with a number in place of N:";
+  for (const std::string& name : names) what << " --dim " << name << "=N";
+  throw format_error(file, model.graph.offset, what);
+}
 
 /// Throws format_error if no input has rows, and yet a dimension of a result is known only during a
 /// run, for example because an input holds the dimensions of a Reshape.
@@ -154,8 +180,23 @@ inline void import_loaded(inference_model read, const file_path& header,
 inline void import_onnx(const file_path& file, const file_path& header,
                         const onnx_import_options& options = {}) {
   inference_model read = detail::read_rows(file, options.load);
+  detail::require_extents(read_onnx_model(read_file(file.string()), file.string()), file.string(),
+                          options.load);
   detail::require_known_dims(read.program.message(), read.program.source());
-  import_loaded(std::move(read), header, options);
+  bool has_rows = false;
+  for (const std::string& name : read.program.feed_names())
+    if (const variable_message* const v = read.program.message().blocks[0].find(name))
+      has_rows = has_rows || (!v->dims.empty() && v->dims[0] < 0);
+  try {
+    import_loaded(std::move(read), header, options);
+  } catch (const format_error& e) {
+    if (!has_rows) throw;
+    const std::string what = e.what(), place = text("lamina: ")
+                                               << e.file() << ", offset " << e.offset() << ": ";
+    throw format_error(e.file(), e.offset(),
+                       what.substr(place.size()) +
+                           "; --batch N makes a program for N samples at once instead of rows");
+  }
 }
 
 }}  // namespace lamina

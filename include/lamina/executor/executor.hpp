@@ -18,6 +18,7 @@
 #include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/library_kernels.hpp>
+#include <lamina/executor/onnx_kernels.hpp>
 #include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/executor/run_options.hpp>
 #include <lamina/plan/real_type.hpp>
@@ -361,6 +362,7 @@ template <class Real>
 basic_executor<Real>::basic_executor() {
   kernel::add_library_kernels(kernels_);
   kernel::add_paddle2_kernels(kernels_);
+  kernel::add_onnx_kernels(kernels_);
 }
 
 /// The interpreter in float, the precision in which engines compute most programs.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/executor/onnx_kernels.hpp>
 #include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/operators/operators.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
@@ -32,6 +33,7 @@ class operator_registry {
     add_updates(optimizer::library_optimizers{});
     add_all(fluid::update_fluid_operators{});
     add_all(fluid::paddle2_operators{});
+    add_all(onnx::executor_operators{});
   }
 
   /// Registers an operator, and its gradient if it has one: `registry.add<my_operator>()`.

@@ -39,10 +39,51 @@ import torch
 import torchvision
 import transformers
 from torch import nn
+from torch.nn import functional
 
 OPSETS = (13, 17, 20, 23)
 NEWEST = 20  # of the variants that are made once
 SIZE, ODD = (64, 64), (65, 79)
+
+
+class resized(nn.Module):
+    """Images by scales that make no whole number of elements, and by positions outside of them."""
+
+    def forward(self, x, grid):
+        kept = {"recompute_scale_factor": False}
+        small = functional.interpolate(x, scale_factor=(0.6, 0.7), mode="bilinear",
+                                       align_corners=True, **kept)
+        nearest = functional.interpolate(x, scale_factor=(0.6, 0.7), **kept)
+        sampled = functional.grid_sample(x, grid, mode="bicubic", padding_mode="border",
+                                         align_corners=False)
+        return small, nearest, sampled
+
+
+class decoder(nn.Module):
+    """A convolution and two ways back to the size of the image."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.GroupNorm(2, 8), nn.SiLU())
+        self.up = nn.ConvTranspose2d(8, 4, 4, 2, 1)
+        self.out = nn.Conv2d(8, 4, 1)
+
+    def forward(self, x):
+        y = self.down(x)
+        wide = functional.interpolate(self.out(y), size=x.shape[2:], mode="bilinear")
+        return self.up(y), wide + functional.interpolate(self.out(y), size=x.shape[2:])
+
+
+class volumes(nn.Module):
+    """Convolutions of volumes, there and back."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.Conv3d(2, 4, 3, 2, 1), nn.InstanceNorm3d(4, affine=True))
+        self.up = nn.ConvTranspose3d(4, 2, 3, 2, 1, output_padding=1, groups=2)
+
+    def forward(self, x):
+        return self.up(functional.relu(self.down(x)))
 
 
 class digits(nn.Module):
@@ -187,6 +228,13 @@ MODELS = {
     "gpt2": spec(gpt2, masked_tokens, [TOKENS, TOKENS]),
     "llama": spec(llama, masked_tokens, [TOKENS, TOKENS]),
     "whisper_encoder": spec(whisper, lambda n, _: (torch.randn(n, 16, 40),), [({0: "batch"}, {})]),
+    "resized": spec(lambda _: resized(), lambda n, _: (torch.randn(n, 2, 9, 8),
+                                                       torch.rand(n, 4, 5, 2) * 2.6 - 1.3),
+                    [({0: "batch"}, {}), ({0: "batch"}, {})]),
+    "decoder": spec(lambda _: decoder(), lambda n, size: (torch.randn(n, 3, *size),),
+                    [({0: "batch"}, {2: "height", 3: "width"})], of_images=True),
+    "volumes": spec(lambda _: volumes(), lambda n, _: (torch.randn(n, 2, 6, 4, 8),),
+                    [({0: "batch"}, {})]),
 }
 
 

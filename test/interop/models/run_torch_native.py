@@ -35,7 +35,7 @@ LISTED = HERE / "onnx_torch_native.txt"
 MODELS = ("mnist", "lstm", "lstm_of_2_layers", "lstm_both_ways", "gru", "gru_of_2_layers",
           "gru_both_ways", "squeezenet1_1", "mobilenet_v2", "mobilenet_v3_small",
           "shufflenet_v2_x0_5", "efficientnet_b0", "resnet18", "bert", "gpt2", "llama",
-          "whisper_encoder")
+          "whisper_encoder", "decoder", "volumes")
 # Of opset 13, torch.export writes no model.
 TURNS = ("script.13", "dynamo.17", "script.20", "dynamo.23", "script.17", "dynamo.20", "script.23")
 

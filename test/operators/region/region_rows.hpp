@@ -37,8 +37,9 @@ void region(To& to) {
   of_regions("roi_align", [](auto x, auto r) {
     return layer::roi_align<extent2{2, 3}>(x, r, {.spatial_scale = 0.75f});
   });
-  of_regions("roi_align_ratio",
-             [](auto x, auto r) { return layer::roi_align<2>(x, r, {.sampling_ratio = 2}); });
+  of_regions("roi_align_ratio", [](auto x, auto r) {
+    return layer::roi_align<2>(x, r, {.sampling_ratio = 2, .aligned = true});
+  });
   to.write(
       "psroi_pool",
       []<class T>(block& main) {

@@ -49,6 +49,22 @@ TEST_CASE("roi_align by hand: points between elements, beyond the border, far ou
   CHECK(r[1].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 1});
 }
 
+TEST_CASE("roi_align by hand: aligned regions lie half an element before, and may be small") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 1, 3, 4>(main);
+    auto regions = layer::sequence<"regions", float, 4>(main);
+    return layer::roi_align<1>(x, regions, {.aligned = true});
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  // The elements 1 and 2 of row 1; a quarter of element 0; a region whose end is before its
+  // beginning.
+  const auto regions = lamina::sequences<std::array<float, 4>>(
+      {{{1, 1, 3, 2}, {0.5F, 0.5F, 0.75F, 0.75F}, {3, 2, 1, 1}}, {}});
+  const auto found = executor.run(net.view(), scope, {{"x", images()}, {"regions", regions}});
+  CHECK(values_of(found[0]) == std::vector<double>{5.5, 0.625, 0});
+}
+
 TEST_CASE("psroi_pool by hand: each bin looks at its channel") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 2, 3, 4>(main);

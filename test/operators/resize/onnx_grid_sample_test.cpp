@@ -46,6 +46,10 @@ TEST_CASE("onnx_grid_sample: between elements, at edges and outside") {
   require_near(sampled(x, {-0.4F, 0.3F, 7}, {{"mode", "nearest"}, {"align_corners", 1}}),
                {2, 2, 0});
   require_near(sampled(x, {-1, 0, 1}, {{"mode", "cubic"}, {"align_corners", 1}}), x);
+  // Half an element beyond the last one, the kernel still reads the element before it.
+  require_near(
+      sampled(x, {1.5F}, {{"mode", "cubic"}, {"padding_mode", "border"}, {"align_corners", 1}}),
+      {4.1875F});
   require_near(sampled(x, {0, 1}, {{"align_corners", 1}}, true), {2, 4});
 }
 

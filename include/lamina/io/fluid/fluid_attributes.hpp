@@ -54,7 +54,6 @@ inline constexpr fixed_attribute fixed_attributes[] = {
     {"nearest_interp", "interp_method", attribute_type::string, 0, "nearest"},
     {"sequence_pool", "is_test", attribute_type::boolean, 0, ""},
     {"prelu", "data_format", attribute_type::string, 0, "NCHW"},
-    {"roi_align", "aligned", attribute_type::boolean, 0, ""},
     {"arg_max", "flatten", attribute_type::boolean, 0, ""},
     {"arg_min", "flatten", attribute_type::boolean, 0, ""},
     {"pool3d", "padding_algorithm", attribute_type::string, 0, "EXPLICIT"},
@@ -106,7 +105,7 @@ inline const char* unknown_meaning(const operator_message& op) {
       for (const std::int64_t n : a->integers) same = same && n == 0;
     else if (f.kind == attribute_type::integer)
       same = a->integer == static_cast<std::int64_t>(f.number);
-    else if (std::string_view(f.name) == "aligned" || std::string_view(f.name) == "flatten")
+    else if (std::string_view(f.name) == "flatten")
       same = a->integer == 0;
     // Other boolean attributes change how an operator is computed, not its result. Element types
     // may be given as names, so they are not compared.

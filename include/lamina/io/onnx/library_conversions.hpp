@@ -11,11 +11,13 @@
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
 #include <lamina/operators/elementwise/onnx_quantize.hpp>
+#include <lamina/operators/elementwise/onnx_quantize_runtime.hpp>
 #include <lamina/operators/embedding/onnx.hpp>
 #include <lamina/operators/fill/onnx.hpp>
 #include <lamina/operators/loss/onnx.hpp>
 #include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/operators/matrix/onnx_einsum.hpp>
+#include <lamina/operators/matrix/onnx_signal.hpp>
 #include <lamina/operators/metric/onnx.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 #include <lamina/operators/order/onnx.hpp>
@@ -53,6 +55,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_elementwise_sum(to);
   add_elementwise_unary(to);
   add_elementwise_quantize(to);
+  add_elementwise_quantize_runtime(to);
   add_embedding_gather(to);
   add_embedding_lookup_table(to);
   add_fill(to);
@@ -63,6 +66,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_matrix_matmul(to);
   add_matrix_mul(to);
   add_matrix_einsum(to);
+  add_matrix_signal(to);
   add_metric_classification(to);
   add_norm_batch_norm(to);
   add_norm_cos_sim(to);

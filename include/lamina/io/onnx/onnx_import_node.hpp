@@ -202,7 +202,6 @@ class onnx_import_node : public onnx_node_attributes {
       return onnx_import::constant(tensor::filled<float>(shape, static_cast<float>(value)));
     return onnx_import::constant(tensor::filled<double>(shape, value).cast(type));
   }
-
   /// Throws format_error for a constant that would have too many elements.
   void require_size(const extents& dims) const { to_.require_size(dims, message().offset); }
 
@@ -256,7 +255,6 @@ class onnx_import_node : public onnx_node_attributes {
     made.dims.clear();  // the program gives a scalar the dimensions [1], too
     return made;
   }
-
   /// Returns the number of elements along a dimension of x as a scalar.
   onnx_imported extent_of(const onnx_imported& x, std::int64_t d) {
     const std::int64_t found = x.dims[static_cast<std::size_t>(d)];
@@ -569,17 +567,19 @@ class onnx_import_node : public onnx_node_attributes {
     const onnx_imported below = binary("less_than", wide, number(0, dtype::int64), dtype::boolean);
     return add(wide, mul(cast(below, dtype::int64), scalar_of(n)));
   }
-  /// Returns the elements [first, end) along an axis.
+  /// Returns the elements [first, end) along an axis; with an unknown end, all but the last `cut`.
   onnx_imported slice(const onnx_imported& x, std::int64_t axis, std::int64_t first,
-                      std::int64_t end) {
+                      std::int64_t end, std::int64_t cut = 0) {
     extents dims = x.dims;
     std::int64_t& d = dims[static_cast<std::size_t>(axis)];
-    if (first == 0 && end == d) return x;
+    if (first == 0 && end == d && cut == 0) return x;
     d = end < 0 ? -1 : std::max<std::int64_t>(0, end - first);
     return make("slice", {{"Input", x}},
                 {{"axes", extents{axis}},
                  {"starts", extents{first}},
-                 {"ends", extents{end < 0 ? 0x7fffffff : end}}},
+                 {"ends", extents{end >= 0  ? end
+                                  : cut > 0 ? -cut
+                                            : 0x7fffffff}}},
                 x.type, dims);
   }
   onnx_imported concat(const std::vector<onnx_imported>& all, std::int64_t axis) {
@@ -600,16 +600,17 @@ class onnx_import_node : public onnx_node_attributes {
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const std::int64_t low = before[d], high = after[d];
       if (low < 0 || high < 0) {
-        const std::int64_t n = extent(x, static_cast<std::int64_t>(d));
+        const std::int64_t cut = std::max<std::int64_t>(0, -high), n = dims[d];
         x = slice(x, static_cast<std::int64_t>(d), std::max<std::int64_t>(0, -low),
-                  n - std::max<std::int64_t>(0, -high));
+                  n < 0 ? unknown_extent : n - cut, cut);
         dims[d] = x.dims[d];
       }
       paddings.push_back(std::max<std::int64_t>(0, low));
       paddings.push_back(std::max<std::int64_t>(0, high));
-      if (paddings.back() + paddings[paddings.size() - 2] == 0) continue;
+      const std::int64_t more = paddings.back() + paddings[paddings.size() - 2];
+      if (more == 0) continue;
       any = true;
-      if (dims[d] >= 0) dims[d] += paddings.back() + paddings[paddings.size() - 2];
+      dims[d] = dims[d] < 0 ? unknown_extent : dims[d] + more;
     }
     if (!any) return x;
     return make("pad", {{"X", x}}, {{"paddings", paddings}, {"pad_value", value}}, x.type, dims);

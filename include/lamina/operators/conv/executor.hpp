@@ -108,6 +108,28 @@ struct convolution {
               }
   }
 
+  /// Adds the elements of such a matrix to the windows of one channel group of the larger image.
+  /// Elements beyond the border are left out.
+  template <class Real>
+  void fold(const Real* from, Real* to) const {
+    for (std::size_t c = 0; c < large_channels; ++c, to += volume(large))
+      for (int z = 0; z < filter[0]; ++z)
+        for (int y = 0; y < filter[1]; ++y)
+          for (int x = 0; x < filter[2]; ++x)
+            for (int i = 0; i < smaller[0]; ++i)
+              for (int j = 0; j < smaller[1]; ++j, from += smaller[2]) {
+                const int plane = i * stride[0] - padding[0] + z * dilation[0];
+                const int row = j * stride[1] - padding[1] + y * dilation[1];
+                if (plane < 0 || plane >= large[0] || row < 0 || row >= large[1]) continue;
+                Real* const line =
+                    to + (static_cast<std::ptrdiff_t>(plane) * large[1] + row) * large[2];
+                for (int k = 0; k < smaller[2]; ++k) {
+                  const int at = k * stride[2] - padding[2] + x * dilation[2];
+                  if (at >= 0 && at < large[2]) line[at] += from[k];
+                }
+              }
+  }
+
   static std::size_t volume(const int (&sides)[3]) {
     return static_cast<std::size_t>(sides[0]) * static_cast<std::size_t>(sides[1]) *
            static_cast<std::size_t>(sides[2]);
@@ -191,15 +213,49 @@ void conv_gradient(call_context<Real>& ctx) {
   ctx.give("Filter@GRAD", std::move(dw));
 }
 
+/// Returns the shape of a transposed convolution. In a program from a file, sides may be known at
+/// run time only.
+template <class Real>
+tensor_shape transposed_shape(const call_context<Real>& ctx, const tensor_shape& from,
+                              const tensor_shape& filters) {
+  bool is_known = true;
+  for (std::size_t d = 2; d < from.size(); ++d) is_known = is_known && !ctx.is_unknown("Output", d);
+  if (is_known) return ctx.output_shape("Output");
+  const std::vector<int> recorded = ctx.recorded_dims("Output"),
+                         strides = ctx.integer_list("strides"),
+                         paddings = ctx.integer_list("paddings"),
+                         dilations = ctx.integer_list("dilations");
+  tensor_shape shape{from[0], filters[1] * static_cast<std::size_t>(ctx.integer("groups", 1))};
+  for (std::size_t d = 2; d < from.size(); ++d) {
+    const int extent = recorded[d] >= 0
+                           ? recorded[d]
+                           : (static_cast<int>(from[d]) - 1) * strides.at(d - 2) -
+                                 2 * paddings.at(d - 2) +
+                                 dilations.at(d - 2) * (static_cast<int>(filters[d]) - 1) + 1;
+    if (extent < 1) ctx.fail("expected a result with elements, found the image " + to_string(from));
+    shape.push_back(static_cast<std::size_t>(extent));
+  }
+  return shape;
+}
+
+/// Computes one matrix product per sample and group: the transposed filters times the positions;
+/// then adds its elements to the windows.
 template <class Real>
 void conv_transpose_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
-  auto y = zeros<Real>(ctx.output_shape("Output"));
-  convolution(ctx, shape_of(y), shape_of(x), shape_of(w))
-      .for_each_product([&](std::size_t to, std::size_t weight, std::size_t from) {
-        y.flat(to) += x.flat(from) * w.flat(weight);
-      });
+  auto y = zeros<Real>(transposed_shape(ctx, shape_of(x), shape_of(w)));
+  const convolution conv(ctx, shape_of(y), shape_of(x), shape_of(w));
+  const std::size_t positions = convolution::volume(conv.smaller);
+  const std::size_t outputs = conv.large_channels * convolution::volume(conv.filter);
+  std::vector<Real> parts(outputs * positions);
+  for (std::size_t i = 0; i < conv.samples * conv.groups; ++i) {
+    std::fill(parts.begin(), parts.end(), Real(0));
+    add_product(w.data() + i % conv.groups * conv.small_channels * outputs, true,
+                x.data() + i * conv.small_channels * positions, false, parts.data(), outputs,
+                conv.small_channels, positions);
+    conv.fold(parts.data(), y.data() + i * conv.large_channels * convolution::volume(conv.large));
+  }
   add_channel_bias(ctx, y);
   ctx.give("Output", std::move(y));
 }

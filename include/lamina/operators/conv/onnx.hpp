@@ -114,10 +114,56 @@ inline void raise_quantised_conv(onnx_import_node& n) {
                   range_of_quantised(n, zero_point)));
 }
 
-/// ConvTranspose of one or two sides. Paddings that differ cut the whole result.
+/// Returns a transposed convolution of volumes as the convolution of X, between whose elements
+/// there are zeros, with the filter from back to front. `before` and `after` are its paddings.
+inline onnx_imported transposed_volume(onnx_import_node& n, onnx_imported x, onnx_imported filter,
+                                       const raised_window& w, std::int64_t groups,
+                                       const std::vector<std::int64_t>& before,
+                                       const std::vector<std::int64_t>& after) {
+  const int sides = x.rank() - 2;
+  std::vector<std::int64_t> of_filter{groups, n.extent(filter, 0) / groups, n.extent(filter, 1)},
+      order{0, 2, 1}, none(static_cast<std::size_t>(sides) + 2, 0), low = none, high = none;
+  for (int d = 0; d < sides; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const std::int64_t axis = d + 2, stride = w.strides[i], size = n.extent(x, axis);
+    if (stride > 1) {
+      std::vector<std::int64_t> more(x.dims.size() + 1, 0), dims = x.dims;
+      more[i + 3] = stride - 1;
+      dims[i + 2] = size * stride;
+      x = n.reshape(
+          n.pad(n.unsqueeze(x, {axis + 1}), std::vector<std::int64_t>(more.size(), 0), more, 0),
+          dims);
+      x = n.slice(x, axis, 0, size * stride - stride + 1);
+    }
+    low[i + 2] = before[i];
+    high[i + 2] = after[i];
+    std::vector<std::int64_t> back;
+    for (std::int64_t k = w.kernel[i]; k-- > 0;) back.push_back(k);
+    filter = n.gather(filter, n.constant_list(back), axis);
+    of_filter.push_back(w.kernel[i]);
+    order.push_back(d + 3);
+  }
+  std::vector<std::int64_t> whole{n.extent(filter, 1) * groups, n.extent(filter, 0) / groups};
+  whole.insert(whole.end(), w.kernel.begin(), w.kernel.end());
+  filter = n.reshape(n.transpose(n.reshape(filter, of_filter), order), whole);
+  x = n.pad(x, low, high, 0);
+  raised_window inner{w.kernel, {}, w.dilations, {}, {}};
+  for (auto* all : {&inner.strides, &inner.before, &inner.after})
+    all->assign(w.kernel.size(), all == &inner.strides ? 1 : 0);
+  std::vector<std::int64_t> dims{x.dims[0], whole[0]};
+  for (const std::int64_t d : windows_along(n, x, inner)) dims.push_back(d);
+  return n.make("conv3d", {{"Input", x}, {"Filter", filter}},
+                {{"strides", inner.strides},
+                 {"paddings", inner.before},
+                 {"dilations", inner.dilations},
+                 {"groups", static_cast<int>(groups)}},
+                x.type, dims, "Output");
+}
+
+/// ConvTranspose of one to three sides, whose extents may be known only at run time.
 inline void raise_conv_transpose(onnx_import_node& n) {
   onnx_imported x = n.in(0), filter = n.in(1);
-  n.require_rank(x, 3, 4);
+  n.require_rank(x, 3, 5);
   if (filter.rank() != x.rank()) n.fail("expected X and W with the same number of dimensions");
   std::vector<std::int64_t> kernel;
   for (int d = 2; d < filter.rank(); ++d) kernel.push_back(n.extent(filter, d));
@@ -135,52 +181,67 @@ inline void raise_conv_transpose(onnx_import_node& n) {
   if (more.size() != sides || (!wanted.empty() && wanted.size() != sides))
     n.fail("expected output_padding and output_shape with a number for each side");
   const std::string automatic = n.string("auto_pad", "NOTSET");
-  std::vector<std::int64_t> whole, result;
-  for (std::size_t d = 0; d < sides; ++d) {
-    const std::int64_t in = n.extent(x, static_cast<std::int64_t>(2 + d));
-    whole.push_back((in - 1) * w.strides[d] + (kernel[d] - 1) * w.dilations[d] + 1);
-    std::int64_t out = whole[d] + more[d] - w.before[d] - w.after[d];
-    if (automatic == "VALID") {
-      w.before[d] = w.after[d] = 0;
-      out = whole[d] + more[d];
-    }
-    if (!wanted.empty() || automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
-      out = wanted.empty() ? in * w.strides[d] : wanted[d];
-      const std::int64_t cut = std::max<std::int64_t>(0, whole[d] + more[d] - out);
-      // SAME_UPPER has the larger part at the end, as the convolution of which this is the reverse.
-      w.before[d] = automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
-      w.after[d] = cut - w.before[d];
-    }
-    if (out < 1) n.fail("expected a result with elements, found none");
-    result.push_back(out);
+  const bool is_same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
+  if (automatic == "VALID") w.before.assign(sides, 0), w.after.assign(sides, 0);
+  for (std::size_t d = 0; d < sides && (is_same || !wanted.empty()); ++d) {
+    const std::int64_t in = n.extent(x, static_cast<std::int64_t>(2 + d)),
+                       out = wanted.empty() ? in * w.strides[d] : wanted[d];
+    const std::int64_t whole = (in - 1) * w.strides[d] + (kernel[d] - 1) * w.dilations[d] + 1;
+    const std::int64_t cut = std::max<std::int64_t>(0, whole + more[d] - out);
+    // SAME_UPPER has the larger part at the end, as the convolution of which this is the reverse.
+    w.before[d] = automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    w.after[d] = cut - w.before[d];
+    more[d] = out - whole + cut;
   }
   const bool is_signal = sides == 1;
   if (is_signal) {
     x = as_image(n, x, w);
     filter = n.unsqueeze(filter, {2});
-    whole.insert(whole.begin(), 1);
-    result.insert(result.begin(), 1);
+    more.insert(more.begin(), 0);
   }
   const std::int64_t groups = n.integer("group", 1);
   if (groups < 1 || n.extent(x, 1) != n.extent(filter, 0) || n.extent(x, 1) % groups != 0)
     n.fail(text("expected filters for ")
            << n.extent(x, 1) << " channels, found dimensions " << filter.dims_text());
-  const std::int64_t channels = n.extent(filter, 1) * groups;
-  const std::vector<std::int64_t> none(whole.size(), 0);
-  onnx_imported y = n.make("conv2d_transpose", {{"Input", x}, {"Filter", filter}},
-                           {{"strides", w.strides},
-                            {"paddings", none},
-                            {"dilations", w.dilations},
-                            {"groups", static_cast<int>(groups)},
-                            {"output_size", whole}},
-                           x.type, {x.dims[0], channels, whole[0], whole[1]}, "Output");
-  std::vector<std::int64_t> before{0, 0}, after{0, 0};
-  for (std::size_t d = 0; d < whole.size(); ++d) {
-    before.push_back(-w.before[d]);
-    after.push_back(result[d] - whole[d] + w.before[d]);
+  // The result is that without padding, cut at both ends or with more zeros at the end.
+  std::vector<std::int64_t> whole, result, before, after;
+  bool fits = true;  // whether conv2d_transpose has this padding
+  for (std::size_t d = 0; d < w.kernel.size(); ++d) {
+    const std::int64_t in = x.dims[2 + d], reach = (w.kernel[d] - 1) * w.dilations[d];
+    const std::int64_t end = more[d] - w.after[d];  // elements more at the end
+    whole.push_back(in < 0 ? unknown_extent : (in - 1) * w.strides[d] + reach + 1);
+    result.push_back(in < 0 ? unknown_extent : whole[d] - w.before[d] + end);
+    if (in >= 0 && result[d] < 1) n.fail("expected a result with elements, found none");
+    before.push_back(reach - w.before[d]);
+    after.push_back(reach + end);
+    fits = fits && w.before[d] == w.after[d] && more[d] < (in < 0 ? 1 : w.strides[d]);
   }
-  y = n.pad(y, before, after, 0);
-  if (n.has(2)) y = n.add(y, n.reshape(n.in(2), {channels, 1, 1}));
+  const std::int64_t channels = n.extent(filter, 1) * groups;
+  std::vector<std::int64_t> dims{x.dims[0], channels};
+  onnx_imported y;
+  if (sides == 3) {
+    y = transposed_volume(n, x, filter, w, groups, before, after);
+  } else {
+    const std::vector<std::int64_t> none(whole.size(), 0), &size = fits ? result : whole;
+    dims.insert(dims.end(), size.begin(), size.end());
+    std::vector<onnx_set> attributes{{"strides", w.strides},
+                                     {"paddings", fits ? w.before : none},
+                                     {"dilations", w.dilations},
+                                     {"groups", static_cast<int>(groups)}};
+    if (n.is_known(size)) attributes.emplace_back("output_size", size);
+    y = n.make("conv2d_transpose", {{"Input", x}, {"Filter", filter}}, attributes, x.type, dims,
+               "Output");
+    for (std::size_t d = 0; d < whole.size() && !fits; ++d) {
+      const std::int64_t axis = static_cast<std::int64_t>(d) + 2, end = more[d] - w.after[d];
+      const std::int64_t cut = std::max<std::int64_t>(0, -end);
+      if (w.before[d] > 0 || cut > 0)
+        y = n.slice(y, axis, w.before[d], whole[d] < 0 ? unknown_extent : whole[d] - cut, cut);
+      std::vector<std::int64_t> tail(y.dims.size(), 0);
+      tail[d + 2] = std::max<std::int64_t>(0, end);
+      y = n.pad(y, std::vector<std::int64_t>(tail.size(), 0), tail, 0);
+    }
+  }
+  if (n.has(2)) y = n.add(y, for_channels(n, n.in(2), y.rank() - 2));
   n.out(is_signal ? n.squeeze(y, {2}) : y);
 }
 

@@ -155,6 +155,41 @@ inline onnx_raising raise_logical(const char* type) {
     n.out(n.binary(type, n.full(x, y), n.full(y, x), dtype::boolean));
   };
 }
+/// The smallest number that an unsigned type of 16 or 32 bits, which lamina holds in a wider type,
+/// does not have; 0 for other types.
+inline double end_of_unsigned(const onnx_imported& x) {
+  return x.stored == 4 ? 65536.0 : x.stored == 12 ? 4294967296.0 : 0.0;
+}
+/// An operator on the bits of two integers, both with the dimensions of the result.
+inline onnx_imported of_bits(onnx_import_node& n, const char* type, const onnx_imported& x,
+                             const onnx_imported& y, std::vector<onnx_set> attributes = {}) {
+  const onnx_imported left = n.full(x, y);
+  onnx_imported made =
+      n.make(type, {{"X", left}, {"Y", n.full(y, x)}}, std::move(attributes), x.type, left.dims);
+  made.stored = x.stored;
+  return made;
+}
+inline void raise_bit_shift(onnx_import_node& n) {
+  const onnx_imported &x = n.in(0), &y = n.in(1);
+  const std::string direction = n.string("direction");
+  if (direction != "LEFT" && direction != "RIGHT")
+    n.fail("expected direction LEFT or RIGHT, found '" + direction + "'");
+  const bool keeps_sign = x.stored != 13 && y.stored != 13;  // uint64 has none
+  if (direction == "RIGHT")
+    return n.out(of_bits(n, "bitwise_right_shift", x, y, {{"keeps_sign", keeps_sign}}));
+  const double end = (std::max)(end_of_unsigned(x), end_of_unsigned(y));
+  onnx_imported made = of_bits(n, "bitwise_left_shift", x, y);
+  if (end > 0) made = of_bits(n, "bitwise_and", made, n.number(end - 1, x.type));
+  n.out(made);
+}
+/// -1 - x for a number with a sign, and the largest number minus x for one without.
+inline void raise_bitwise_not(onnx_import_node& n) {
+  const onnx_imported& x = n.in(0);
+  const double end = x.type == dtype::uint8 ? 256.0 : end_of_unsigned(x);
+  onnx_imported made = n.sub(n.number(end - 1, x.type), x);
+  made.stored = x.stored;
+  n.out(made);
+}
 inline void raise_is_inf(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
   const double infinity = std::numeric_limits<double>::infinity();
@@ -176,6 +211,13 @@ inline void add_elementwise_compare(onnx_operators& to) {
   for (const auto& [type, node] :
        {std::pair{"logical_and", "And"}, {"logical_or", "Or"}, {"logical_xor", "Xor"}})
     to.add_node(node, raise_logical(type));
+  for (const auto& [type, node] : {std::pair{"bitwise_and", "BitwiseAnd"},
+                                   {"bitwise_or", "BitwiseOr"},
+                                   {"bitwise_xor", "BitwiseXor"}})
+    to.add_node(node,
+                [type = type](onnx_import_node& n) { n.out(of_bits(n, type, n.in(0), n.in(1))); });
+  to.add_node("BitShift", raise_bit_shift);
+  to.add_node("BitwiseNot", raise_bitwise_not);
   to.add_node("Not", [](onnx_import_node& n) { n.out(n.unary("logical_not", n.in(0))); });
   to.add_node("Where", [](onnx_import_node& n) { n.out(n.where(n.in(0), n.in(1), n.in(2))); });
   to.add_node("IsNaN", [](onnx_import_node& n) {

@@ -60,13 +60,14 @@ inline void raise_attention(onnx_import_node& n) {
   const dtype type = q.type;
   std::int64_t before = 0;
   if (n.has(4) && n.has(5)) {
-    before = n.extent(n.in(4), 2);
+    before = n.in(4).dims.at(2);
     k = n.concat({n.in(4), k}, 2);
     v = n.concat({n.in(5), v}, 2);
   }
   n.out(1, k);
   n.out(2, v);
-  const std::int64_t rows = n.extent(q, 2), keys = n.extent(k, 2), heads = n.extent(q, 1);
+  // The numbers of queries and keys may be known at run time only.
+  const std::int64_t rows = q.dims[2], keys = k.dims[2], heads = n.extent(q, 1);
   if (n.extent(k, 1) < 1 || heads % n.extent(k, 1) != 0)
     n.fail(text("expected heads of Q that are a multiple of those of K, found ")
            << heads << " and " << n.extent(k, 1));
@@ -86,9 +87,7 @@ inline void raise_attention(onnx_import_node& n) {
   if (n.has(6)) valid = n.reshape(n.cast(n.in(6), dtype::int64), {n.in(6).dims[0], 1, 1, 1});
   if (causal || left >= 0 || right >= 0) {
     const onnx_imported offset =
-        valid.has_value() && !n.has(4)
-            ? n.sub(valid, n.number(static_cast<double>(rows), dtype::int64))
-            : n.number(static_cast<double>(before), dtype::int64);
+        valid.has_value() && !n.has(4) ? n.sub(valid, n.scalar_of(rows)) : n.scalar_of(before);
     const onnx_imported here = n.add(n.full(row, offset), offset);
     const auto limit = [&](std::int64_t by, const char* comparison) {
       const onnx_imported end = n.add(here, n.number(static_cast<double>(by), dtype::int64));
@@ -102,7 +101,8 @@ inline void raise_attention(onnx_import_node& n) {
     restrict_to(n.binary("less_than", n.full(column, valid), valid, dtype::boolean));
   if (n.has(3)) {
     onnx_imported mask = n.in(3);
-    const std::int64_t more = keys - n.extent(mask, -1);
+    const std::int64_t given_keys = mask.dims.back();
+    const std::int64_t more = keys < 0 || given_keys < 0 ? 0 : keys - given_keys;
     const bool truth = mask.type == dtype::boolean;
     if (more > 0) {
       std::vector<std::int64_t> none(mask.dims.size(), 0), after = none;

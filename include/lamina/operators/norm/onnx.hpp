@@ -122,6 +122,16 @@ inline void lower_instance_norm(onnx_operator& op) {
          {{"epsilon", op.real("epsilon", 1e-5F)}});
 }
 
+/// Returns x [N, C, sides...] as images [N, C, 1, size].
+inline onnx_imported as_flat_image(onnx_import_node& n, const onnx_imported& x) {
+  if (x.rank() == 4) return x;
+  std::int64_t size = 1;
+  for (int d = 2; d < x.rank(); ++d) {
+    const std::int64_t extent = x.dims[static_cast<std::size_t>(d)];
+    size = size < 0 || extent < 0 ? unknown_extent : size * extent;
+  }
+  return n.reshape(x, {x.dims[0], n.extent(x, 1), 1, size});
+}
 /// GroupNormalization; until version 21 with one scale and bias per group, then per channel.
 inline void raise_group_norm(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
@@ -136,12 +146,7 @@ inline void raise_group_norm(onnx_import_node& n) {
     return n.reshape(n.broadcast_to(n.reshape(v, {groups, 1}), {groups, channels / groups}),
                      {channels});
   };
-  onnx_imported image = x;
-  if (x.rank() != 4) {
-    std::int64_t size = 1;
-    for (int d = 2; d < x.rank(); ++d) size *= n.extent(x, d);
-    image = n.reshape(x, {x.dims[0], channels, 1, size});
-  }
+  const onnx_imported image = as_flat_image(n, x);
   const onnx_imported y =
       n.make("group_norm", {{"X", image}, {"Scale", per_channel(1)}, {"Bias", per_channel(2)}},
              {{"groups", static_cast<int>(groups)}, {"epsilon", n.real("epsilon", 1e-5F)}}, x.type,
@@ -151,12 +156,7 @@ inline void raise_group_norm(onnx_import_node& n) {
 inline void raise_instance_norm(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
   n.require_rank(x, 3, 16);
-  onnx_imported image = x;
-  if (x.rank() != 4) {
-    std::int64_t size = 1;
-    for (int d = 2; d < x.rank(); ++d) size *= n.extent(x, d);
-    image = n.reshape(x, {x.dims[0], n.extent(x, 1), 1, size});
-  }
+  const onnx_imported image = as_flat_image(n, x);
   const onnx_imported y =
       n.make("instance_norm", {{"X", image}, {"Scale", n.in(1)}, {"Bias", n.in(2)}},
              {{"epsilon", n.real("epsilon", 1e-5F)}}, x.type, image.dims, "Y");

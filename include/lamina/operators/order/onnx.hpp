@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/shape/onnx.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
@@ -34,16 +35,48 @@ inline void raise_top_k(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
   n.require_rank(x, 1, 16);
   const std::int64_t axis = n.axis(n.integer("axis", -1), x.rank());
-  const std::int64_t k = n.version() < 10 ? n.integer("k") : n.list(1, "k").at(0);
+  const std::int64_t k = n.version() < 10 ? n.integer("k") : n.numbers(1, "k").at(0);
   const std::int64_t size = x.dims[static_cast<std::size_t>(axis)];
-  if (k < 0 || (size >= 0 && k > size))
+  if (!is_symbol(k) && (k < 0 || (size >= 0 && k > size)))
     n.fail(text("expected a k from 0 to ") << size << ", found " << k);
   const std::vector<onnx_imported> sorted =
       n.make_all("argsort", {{"X", x}},
                  {{"axis", static_cast<int>(axis)}, {"descending", n.flag("largest", true)}},
                  {{"Out", x.type, x.dims}, {"Indices", dtype::int64, x.dims}});
-  n.out(0, n.slice(sorted[0], axis, 0, k));
-  n.out(1, n.slice(sorted[1], axis, 0, k));
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    n.out(i, is_symbol(k) ? sliced_at_run_time(n, sorted[i], axis, 0, k, 1)
+                          : n.slice(sorted[i], axis, 0, k));
+}
+/// Unique: the different elements of X or, with an axis, the different entries along it.
+inline void raise_unique(onnx_import_node& n) {
+  onnx_imported x = n.in(0);
+  n.require_rank(x, 0, 16);
+  const bool has_axis = n.has_attribute("axis");
+  const std::int64_t axis = has_axis ? n.axis(n.integer("axis"), x.rank()) : 0;
+  if (has_axis) x = n.transpose(x, n.moved(x.rank(), axis, 0));
+  std::int64_t count = 1, width = 1;
+  for (int d = 0; d < x.rank(); ++d) {
+    std::int64_t& side = has_axis && d > 0 ? width : count;
+    const std::int64_t extent = x.dims[static_cast<std::size_t>(d)];
+    side = side == 1 ? extent : side < 0 || extent < 0 ? unknown_extent : side * extent;
+  }
+  const dtype whole = dtype::int64;
+  const std::vector<onnx_imported> made = n.make_all(
+      "unique", {{"X", n.reshape(x, {count, width})}}, {{"sorted", n.flag("sorted", true)}},
+      {{"Out", x.type, {unknown_extent, width}},
+       {"Indices", whole, {unknown_extent}},
+       {"Index", whole, {count}},
+       {"Counts", whole, {unknown_extent}}});
+  onnx_imported y = made[0];
+  if (has_axis) {
+    std::vector<std::int64_t> dims = x.dims;
+    dims[0] = y.dims[0];
+    y = n.transpose(n.reshape(y, dims), n.moved(x.rank(), 0, axis));
+  } else {
+    y = n.squeeze(y, {1});
+  }
+  n.out(0, y);
+  for (std::size_t i = 1; i < made.size(); ++i) n.out(i, made[i]);
 }
 /// ArgMax and ArgMin. The last index of equal elements is the first one from the other end.
 inline onnx_raising raise_arg_extreme(const char* type) {
@@ -71,6 +104,7 @@ inline onnx_raising raise_arg_extreme(const char* type) {
 
 inline void add_order_argsort(onnx_operators& to) {
   to.add_node("TopK", raise_top_k);
+  to.add_node("Unique", raise_unique);
   to.add_node("ArgMax", raise_arg_extreme("arg_max"));
   to.add_node("ArgMin", raise_arg_extreme("arg_min"));
   to.add("argsort", lower_argsort);

@@ -80,12 +80,13 @@ inline void add_region_patch(onnx_operators& to) {
 
 inline void lower_roi_align(onnx_operator& op) {
   const sequence_positions at = positions_in(op, "ROIs");
-  op.out("Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
-         {{"coordinate_transformation_mode", "output_half_pixel"},
-          {"output_height", op.integer("pooled_height", 1)},
-          {"output_width", op.integer("pooled_width", 1)},
-          {"sampling_ratio", std::max<std::int64_t>(op.integer("sampling_ratio", -1), 0)},
-          {"spatial_scale", op.real("spatial_scale", 1)}});
+  op.out(
+      "Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
+      {{"coordinate_transformation_mode", op.flag("aligned") ? "half_pixel" : "output_half_pixel"},
+       {"output_height", op.integer("pooled_height", 1)},
+       {"output_width", op.integer("pooled_width", 1)},
+       {"sampling_ratio", std::max<std::int64_t>(op.integer("sampling_ratio", -1), 0)},
+       {"spatial_scale", op.real("spatial_scale", 1)}});
   op.program().set_lengths(op.name_of_output("Out"), at.lengths);
 }
 
@@ -114,12 +115,14 @@ inline void raise_roi_align(onnx_import_node& n) {
   if (n.string("mode", "avg") != "avg") n.fail("expected mode avg, found " + n.string("mode"));
   const std::string place = n.string("coordinate_transformation_mode",
                                      n.version() < 16 ? "output_half_pixel" : "half_pixel");
-  if (place != "output_half_pixel")
-    n.fail("expected coordinate_transformation_mode output_half_pixel, found " + place);
+  if (place != "output_half_pixel" && place != "half_pixel")
+    n.fail("expected coordinate_transformation_mode half_pixel or output_half_pixel, found " +
+           place);
   raise_regions(n, "roi_align", n.in(1), n.in(2), n.integer("output_height", 1),
                 n.integer("output_width", 1),
                 {{"spatial_scale", n.real("spatial_scale", 1)},
-                 {"sampling_ratio", static_cast<int>(n.integer("sampling_ratio"))}});
+                 {"sampling_ratio", static_cast<int>(n.integer("sampling_ratio"))},
+                 {"aligned", place == "half_pixel"}});
 }
 inline void raise_roi_pool(onnx_import_node& n) {
   const onnx_imported& all = n.in(1);
@@ -131,9 +134,24 @@ inline void raise_roi_pool(onnx_import_node& n) {
                 size[0], size[1], {{"spatial_scale", n.real("spatial_scale", 1)}});
 }
 
+/// NonMaxSuppression: the limits are inputs, which may be known only at run time.
+inline void raise_non_max_suppression(onnx_import_node& n) {
+  n.require_rank(n.in(0), 3, 3);
+  n.require_rank(n.in(1), 3, 3);
+  n.out(n.make("non_max_suppression",
+               {{"Boxes", n.in(0)},
+                {"Scores", n.in(1)},
+                {"MaxOutput", n.optional(2)},
+                {"IouThreshold", n.optional(3)},
+                {"ScoreThreshold", n.optional(4)}},
+               {{"center_point_box", n.flag("center_point_box")}}, dtype::int64,
+               {unknown_extent, 3}));
+}
+
 inline void add_region_roi_align(onnx_operators& to) {
   to.add("roi_align", lower_roi_align);
   to.add_node("RoiAlign", raise_roi_align);
+  to.add_node("NonMaxSuppression", raise_non_max_suppression);
 }
 
 /// In ONNX, each region has the index of its image before its corners.

@@ -58,21 +58,59 @@ struct raised_side {
   double begin = 0, end = 1;  // of the region, for tf_crop_and_resize
   std::string place{}, nearest{};
 
-  /// Returns the source coordinate of a result element.
+  /// Returns the source coordinate of a result element. As in PyTorch and ONNX Runtime, the corners
+  /// are those of the whole elements of the result, and quotients are rounded to float, which
+  /// decides between two neighbours.
   double source(std::int64_t i) const {
     const double x = static_cast<double>(i), n = static_cast<double>(in), length = scale * n;
-    if (place == "align_corners") return length == 1 ? 0 : x * (n - 1) / (length - 1);
-    if (place == "asymmetric") return x / scale;
+    const auto over_scale = [&](double y) {
+      return static_cast<double>(static_cast<float>(y) / static_cast<float>(scale));
+    };
+    if (place == "align_corners")
+      return out == 1 ? 0 : x * (n - 1) / (static_cast<double>(out) - 1);
+    if (place == "asymmetric") return over_scale(x);
     if (place == "tf_crop_and_resize")
       return begin * (n - 1) + (length == 1 ? (end - begin) * (n - 1) / 2
                                             : x * (end - begin) * (n - 1) / (length - 1));
     if (place == "pytorch_half_pixel" && length == 1) return -0.5;
-    const double centred = (x + 0.5) / scale - 0.5;
+    const double centred = over_scale(x + 0.5) - 0.5;
     return place == "half_pixel_symmetric"
                ? centred + n / 2 * (1 - static_cast<double>(out) / length)
                : centred;
   }
+  /// Returns the index of the element that a result element copies in mode nearest.
+  std::int64_t nearest_to(std::int64_t i) const {
+    const double at = source(i), low = std::floor(at), part = at - low;
+    double chosen = low;
+    if (part != 0) {
+      if (nearest == "ceil") chosen = low + 1;
+      if (nearest == "round_prefer_floor") chosen = part <= 0.5 ? low : low + 1;
+      if (nearest == "round_prefer_ceil") chosen = part < 0.5 ? low : low + 1;
+    }
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(chosen), 0, in - 1);
+  }
 };
+/// The forms of bilinear_interp and nearest_interp: attributes align_corners and align_mode.
+inline constexpr std::pair<bool, int> interpolation_forms[] = {{false, 0}, {false, 1}, {true, 1}};
+/// Returns the forms in which a side reads the elements that lamina's operators read, as bits.
+inline int forms_of(const raised_side& side, bool is_nearest) {
+  int forms = 0;
+  const int in = static_cast<int>(side.in), out = static_cast<int>(side.out);
+  for (int f = is_nearest ? 1 : 0; f < 3; ++f) {
+    const auto [corners, align] = interpolation_forms[f];
+    bool same = side.place != "tf_crop_and_resize";
+    for (int i = 0; i < out && same; ++i) {
+      const interpolation_position p = position_between(i, in, out, is_nearest, corners, align);
+      const double at = p.low == p.high ? p.low : p.low + static_cast<double>(p.fraction);
+      same =
+          is_nearest
+              ? side.nearest_to(i) == p.low
+              : std::abs(std::clamp(side.source(i), 0.0, static_cast<double>(in - 1)) - at) < 1e-4;
+    }
+    forms |= same ? 1 << f : 0;
+  }
+  return forms;
+}
 /// The value of an interpolation kernel at a distance: linear, or cubic with a coefficient.
 inline double interpolation_weight(double x, bool cubic, double a) {
   x = std::abs(x);
@@ -88,16 +126,7 @@ inline onnx_imported resized_side(onnx_import_node& n, const onnx_imported& x, i
   const std::int64_t last = side.in - 1;
   if (mode == "nearest") {
     std::vector<std::int64_t> from;
-    for (std::int64_t i = 0; i < side.out; ++i) {
-      const double at = side.source(i), low = std::floor(at), part = at - low;
-      double chosen = low;
-      if (part != 0) {
-        if (side.nearest == "ceil") chosen = low + 1;
-        if (side.nearest == "round_prefer_floor") chosen = part <= 0.5 ? low : low + 1;
-        if (side.nearest == "round_prefer_ceil") chosen = part < 0.5 ? low : low + 1;
-      }
-      from.push_back(std::clamp<std::int64_t>(static_cast<std::int64_t>(chosen), 0, last));
-    }
+    for (std::int64_t i = 0; i < side.out; ++i) from.push_back(side.nearest_to(i));
     return n.gather(x, n.constant_list(from), axis);
   }
   const bool cubic = mode == "cubic", leaves_out = n.flag("exclude_outside");
@@ -139,6 +168,64 @@ inline onnx_imported resized_side(onnx_import_node& n, const onnx_imported& x, i
   return n.where(n.cast(n.reshape(n.constant_list(is_inside), dims), dtype::boolean), y,
                  n.number(outside, x.type));
 }
+/// Resizes a side whose extent, or whose extent in the result, is known only at run time.
+/// `result` is the latter as a scalar, or absent if the scale is known.
+inline onnx_imported resized_at_run_time(onnx_import_node& n, const onnx_imported& x,
+                                         std::int64_t axis, const raised_side& side,
+                                         const onnx_imported& result, const std::string& mode) {
+  const dtype real = dtype::float64, whole = dtype::int64;
+  const onnx_imported in = n.cast(n.extent_of(x, axis), real);
+  const auto number = [&](double v) { return n.number(v, real); };
+  const auto refuse = [&](const std::string& what) {
+    if (result.has_value()) (void)n.list(3, "sizes");  // names the input
+    n.fail("expected sides that are known before a run for " + what);
+  };
+  if (n.flag("antialias") || mode == "cubic")
+    refuse("mode " + mode + (n.flag("antialias") ? " with antialias" : ""));
+  const onnx_imported out =
+      result.has_value() ? n.cast(result, real) : n.unary("floor", n.mul(in, number(side.scale)));
+  const onnx_imported scale = result.has_value() ? n.div(out, in) : number(side.scale);
+  const onnx_imported count = n.cast(out, whole);
+  const onnx_imported i =
+      n.cast(n.positions(count.constant != nullptr ? count.constant->cast<std::int64_t>().flat(0)
+                                                   : n.symbol_of(count, 0, true),
+                         1, 0),
+             real);
+  onnx_imported at;
+  if (side.place == "asymmetric") {
+    at = n.div(i, scale);
+  } else if (side.place == "half_pixel" || side.place == "pytorch_half_pixel") {
+    // They differ for a single element, which reads the first one with pytorch_half_pixel.
+    at = n.sub(n.div(n.add(i, number(0.5)), scale), number(0.5));
+    if (side.place == "pytorch_half_pixel")
+      at = n.mul(at, n.cast(n.binary("greater_than", out, number(1), dtype::boolean), real));
+  } else if (side.place == "align_corners") {
+    const onnx_imported most = n.binary("elementwise_max", n.sub(out, number(1)), number(1));
+    at = n.mul(i, n.div(n.sub(in, number(1)), most));
+  } else {
+    refuse("coordinate_transformation_mode " + side.place);
+  }
+  const auto inside = [&](const onnx_imported& p) {
+    return n.binary("elementwise_min", n.binary("elementwise_max", p, number(0)),
+                    n.sub(in, number(1)));
+  };
+  if (mode == "nearest") {
+    if (side.nearest == "round_prefer_floor")
+      at = n.unary("ceil", n.sub(at, number(0.5)));
+    else if (side.nearest == "round_prefer_ceil")
+      at = n.unary("floor", n.add(at, number(0.5)));
+    else
+      at = n.unary(side.nearest == "ceil" ? "ceil" : "floor", at);
+    return n.gather(x, n.cast(inside(at), whole), axis);
+  }
+  const onnx_imported p = inside(at), low = n.unary("floor", p);
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(x.rank() - axis), 1);
+  dims[0] = i.dims[0];
+  const onnx_imported part = n.cast(n.reshape(n.sub(p, low), dims), x.type);
+  const onnx_imported from = n.gather(x, n.cast(low, whole), axis),
+                      to = n.gather(x, n.cast(inside(n.add(low, number(1))), whole), axis);
+  return n.add(from, n.mul(n.sub(to, from), part));
+}
 /// Resize and Upsample: nearest, linear or cubic along each side whose scale is not 1.
 inline void raise_resize(onnx_import_node& n) {
   const bool is_old = n.type() == "Upsample" || n.version() < 11;
@@ -164,13 +251,12 @@ inline void raise_resize(onnx_import_node& n) {
   }
   if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
     n.fail(text("expected a scale or a size for ") << axes.size() << " dimensions");
+  // A side may be unknown: one that keeps its size has the scale 1, others the scale 0.
   bool all_known = true;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {  // a side that keeps its size may be unknown
-    const bool is_kept =
-        is_symbol(sizes[i]) && sizes[i] == given.dims[static_cast<std::size_t>(axes[i])];
-    all_known = all_known && !is_kept;
-    if (is_symbol(sizes[i]) && !is_kept) (void)n.list(3, "sizes");
-  }
+  const auto is_kept = [&](std::size_t i) {
+    return is_symbol(sizes[i]) && sizes[i] == given.dims[static_cast<std::size_t>(axes[i])];
+  };
+  for (const std::int64_t s : sizes) all_known = all_known && !is_symbol(s);
   for (const std::int64_t s : sizes)
     if (!is_symbol(s) && (s < 0 || s > 0x7fffff))
       n.fail(text("expected sizes from 0 to 8388607, found ") << s);
@@ -180,9 +266,11 @@ inline void raise_resize(onnx_import_node& n) {
   if (!sizes.empty()) {
     scales.clear();
     for (std::size_t i = 0; i < axes.size(); ++i)
-      scales.push_back(is_symbol(sizes[i]) ? 1
-                                           : static_cast<double>(sizes[i]) /
-                                                 static_cast<double>(n.extent(given, axes[i])));
+      scales.push_back(is_kept(i) ? 1
+                       : is_symbol(sizes[i]) || given.dims[static_cast<std::size_t>(axes[i])] < 0
+                           ? 0
+                           : static_cast<double>(sizes[i]) /
+                                 static_cast<double>(n.extent(given, axes[i])));
     const std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
     if (policy != "stretch") {
       if (!all_known) (void)n.list(3, "sizes");
@@ -199,11 +287,22 @@ inline void raise_resize(onnx_import_node& n) {
   if (mode != "nearest" && mode != "linear" && mode != "cubic")
     n.fail("expected mode nearest, linear or cubic, found " + mode);
   onnx_imported x = mode == "nearest" ? given : n.cast(given, real);
+  // Sides of images that lamina's own operators resize in one of these forms, at once.
+  int forms = x.rank() == 4 && x.type == dtype::float32 && x.constant == nullptr &&
+                      mode != "cubic" && !n.flag("antialias") && !n.flag("exclude_outside") &&
+                      x.dims[2] > 0 && x.dims[3] > 0
+                  ? 7
+                  : 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (is_symbol(sizes[i]) && !is_kept(i)) forms = 0;
+  std::int64_t image[] = {0, 0};  // the extents of these sides in the result
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<std::size_t>(axes[i]);
     if (scales[i] == 1 && region.empty()) continue;
-    raised_side side{n.extent(x, axes[i]), 0, scales[i]};
-    if (!(scales[i] > 0) || side.in < 1 || !(scales[i] * static_cast<double>(side.in) < 8388608))
+    raised_side side{x.dims[d], 0, scales[i]};
+    const bool at_run_time = side.in < 0 || (!sizes.empty() && is_symbol(sizes[i]));
+    if (!at_run_time &&
+        (!(scales[i] > 0) || side.in < 1 || !(scales[i] * static_cast<double>(side.in) < 8388608)))
       n.fail(text("expected scales above 0 of sides with elements, found ").print("%g", scales[i]));
     side.out = sizes.empty() ? static_cast<std::int64_t>(scales[i] * static_cast<double>(side.in))
                              : sizes[i];
@@ -214,6 +313,11 @@ inline void raise_resize(onnx_import_node& n) {
                               "pytorch_half_pixel", "half_pixel_symmetric", "half_pixel"})
       known = known || side.place == place;
     if (!known) n.fail("expected a coordinate_transformation_mode of ONNX, found " + side.place);
+    if (at_run_time) {
+      x = resized_at_run_time(n, x, axes[i], side,
+                              sizes.empty() ? onnx_imported() : n.scalar_of(sizes[i]), mode);
+      continue;
+    }
     if (side.place == "tf_crop_and_resize") {
       if (region.size() != 2 * axes.size()) n.fail("expected a region for tf_crop_and_resize");
       side.begin = region[i];
@@ -221,8 +325,27 @@ inline void raise_resize(onnx_import_node& n) {
     }
     if (side.out < 0 || side.out > 0x7fffff)
       n.fail(text("expected sizes from 0 to 8388607, found ") << side.out);
+    const int same =
+        d >= 2 && forms != 0 && side.out > 0 ? forms & forms_of(side, mode == "nearest") : 0;
+    if (same != 0) {
+      forms = same;
+      image[d - 2] = side.out;
+      continue;
+    }
     x = resized_side(n, x, static_cast<int>(d), side, mode,
                      static_cast<double>(n.real("extrapolation_value")));
+  }
+  if (image[0] + image[1] > 0) {
+    int form = 0;
+    while ((forms >> form) % 2 == 0) ++form;
+    const auto [corners, align] = interpolation_forms[form];
+    for (std::size_t d = 0; d < 2; ++d) image[d] = image[d] > 0 ? image[d] : x.dims[d + 2];
+    x = n.make(mode == "nearest" ? "nearest_interp" : "bilinear_interp", {{"X", x}},
+               {{"out_h", static_cast<int>(image[0])},
+                {"out_w", static_cast<int>(image[1])},
+                {"align_corners", corners},
+                {"align_mode", align}},
+               x.type, {x.dims[0], x.dims[1], image[0], image[1]});
   }
   n.out(n.cast(x, given.type));
 }

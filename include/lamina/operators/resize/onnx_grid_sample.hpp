@@ -125,7 +125,8 @@ class grid_sample_import {
     onnx_imported p = corners ? n.affine(n.affine(g, 1, 1), (length - 1) / 2, 0)
                               : n.affine(n.affine(n.affine(g, 1, 1), length, -1), 0.5, 0);
     if (mode_ == "nearest") p = rounded_to_even(n, p);
-    if (padding_ == "border") p = limited_to(p, size);
+    // A cubic kernel reads several elements around a position outside of x, too.
+    if (padding_ == "border" && mode_ != "cubic") p = limited_to(p, size);
     if (padding_ == "reflection") p = reflected(p, low, high);
     if (mode_ == "nearest") return {one_tap(p, {}, size, stride, low, high)};
     const onnx_imported before = n.unary("floor", p), part = n.sub(p, before);

@@ -295,18 +295,37 @@ inline void raise_expand(onnx_import_node& n) {
 }
 inline void raise_tile(onnx_import_node& n) {
   const onnx_imported& x = n.in(0);
-  const std::vector<std::int64_t> times = n.list(1, "repeats");
-  if (times.size() != x.dims.size())
-    n.fail(text("expected ") << x.rank() << " repeats, found " << text().list(times));
-  std::vector<std::int64_t> dims = x.dims;
+  const std::vector<std::int64_t> given = n.numbers(1, "repeats");
+  if (given.size() != x.dims.size())
+    n.fail(text("expected ") << x.rank() << " repeats, found "
+                             << text().list(without_symbols(given)));
+  std::vector<std::int64_t> dims = x.dims, times = given;
   for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (is_symbol(times[d])) times[d] = 1;
     if (times[d] < 0 || times[d] > 0x7fffffff)
       n.fail(text("expected repeats from 0 to 2147483647, found ").list(times));
-    if (dims[d] >= 0) dims[d] *= times[d];
+    if (times[d] != 1) dims[d] = dims[d] < 0 ? unknown_extent : dims[d] * times[d];
   }
-  n.out(times == std::vector<std::int64_t>(times.size(), 1)
-            ? x
-            : n.make("expand", {{"X", x}}, {{"expand_times", times}}, x.type, dims));
+  onnx_imported y = x;
+  if (times != std::vector<std::int64_t>(times.size(), 1))
+    y = n.make("expand", {{"X", x}}, {{"expand_times", times}}, x.type, dims);
+  for (std::size_t d = 0; d < dims.size(); ++d) {  // repeats that are known at run time only
+    if (!is_symbol(given[d])) continue;
+    std::vector<std::int64_t> wide = y.dims;
+    const bool is_one = wide[d] == 1;
+    if (!is_one) {
+      y = n.unsqueeze(y, {static_cast<std::int64_t>(d)});
+      wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(d), 0);
+    }
+    wide[d] = given[d];
+    dims = y.dims;
+    y = n.broadcast_to(y, wide);
+    if (is_one) continue;
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d));
+    dims[d] = unknown_extent;
+    y = n.reshape(y, dims);
+  }
+  n.out(y);
 }
 /// The lower or upper triangle of the matrices in the last two dimensions.
 inline void raise_trilu(onnx_import_node& n) {

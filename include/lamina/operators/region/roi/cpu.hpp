@@ -122,11 +122,12 @@ template <class F>
 void for_each_aligned(const call_context& c, const operand& x, const operand& regions, F f) {
   const float scale = static_cast<float>(c.number(0));
   const int height = c.integer(1), width = c.integer(2), ratio = c.integer(3);
+  const bool aligned = c.integer(4) != 0;
   const int h = x.dims[2], w = x.dims[3];
   for_each_region(c, x, regions, [&](int n, int r) {
     const region_corners region(regions, r);
-    const region_side rows = region_side_of(region[1], region[3], scale, height, ratio);
-    const region_side columns = region_side_of(region[0], region[2], scale, width, ratio);
+    const region_side rows = region_side_of(region[1], region[3], scale, height, ratio, aligned);
+    const region_side columns = region_side_of(region[0], region[2], scale, width, ratio, aligned);
     const float fraction = 1.0f / static_cast<float>(rows.points * columns.points);
     for (int i = 0; i < height; ++i)
       for (int j = 0; j < width; ++j)

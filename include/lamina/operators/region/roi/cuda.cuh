@@ -118,15 +118,17 @@ template <int Grad = -1>
 struct aligned_call : region_call<1, 2, 0, Grad> {
   using base = region_call<1, 2, 0, Grad>;
   int ratio = base::integer(3);
+  bool aligned = base::integer(4) != 0;
 
   LAMINA_INLINE LAMINA_FN region_side rows_of(int r) const {
     const float* const region = base::regions.row(r);
     return region_side_of(region[1], region[3], base::scale,
-                          base::bins.divisor() / base::across.divisor(), ratio);
+                          base::bins.divisor() / base::across.divisor(), ratio, aligned);
   }
   LAMINA_INLINE LAMINA_FN region_side columns_of(int r) const {
     const float* const region = base::regions.row(r);
-    return region_side_of(region[0], region[2], base::scale, base::across.divisor(), ratio);
+    return region_side_of(region[0], region[2], base::scale, base::across.divisor(), ratio,
+                          aligned);
   }
 };
 

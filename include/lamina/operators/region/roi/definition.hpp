@@ -55,17 +55,19 @@ namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 /// pooled_height, pooled_width]. A bin has sampling_ratio by sampling_ratio evenly spaced sample
 /// points. If sampling_ratio is not positive, it has one point per element or fraction of an
 /// element along each side. The value of a point is interpolated; it is 0 if the point is more than
-/// one element outside of the image. X and ROIs are as in roi_pool. Source: He et al. 2017. Fluid:
-/// roi_align.
+/// one element outside of the image. X and ROIs are as in roi_pool. With `aligned`, regions lie
+/// half an element before, so that 0 is the edge of the first element, and may be smaller than an
+/// element; else they are at least one element wide. Source: He et al. 2017. Fluid: roi_align.
 struct roi_align : operator_definition {
   static constexpr const char* type = "roi_align";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
   static constexpr auto outputs = slots_out;
-  static constexpr std::array<attribute_desc, 4> attributes{
+  static constexpr std::array<attribute_desc, 5> attributes{
       {{"spatial_scale", attribute_type::real, 1},
        {"pooled_height", attribute_type::integer, 1},
        {"pooled_width", attribute_type::integer, 1},
-       {"sampling_ratio", attribute_type::integer, -1}}};
+       {"sampling_ratio", attribute_type::integer, -1},
+       {"aligned", attribute_type::boolean, 0}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
 };
@@ -87,15 +89,16 @@ struct region_side {
   }
 };
 LAMINA_FN inline region_side region_side_of(float first, float last, float scale, int bins,
-                                            int ratio) {
-  const float begin = first * scale, rest = last * scale - begin;
-  const float length = rest < 1.0f ? 1.0f : rest;
+                                            int ratio, bool aligned) {
+  const float begin = first * scale - (aligned ? 0.5f : 0.0f);
+  const float rest = last * scale - first * scale;
+  const float length = rest < 1.0f && !aligned ? 1.0f : rest;
   const float bin_length = length / static_cast<float>(bins);
   // A bin that is too long to iterate over gets no sample points.
   const bool walks = bin_length < static_cast<float>(1 << 28);
   return {begin, bin_length,
           ratio > 0 ? ratio
-          : walks   ? static_cast<int>(math::ceil(bin_length))
+          : walks   ? static_cast<int>(math::ceil(bin_length > 0 ? bin_length : 0.0f))
                     : 0};
 }
 

@@ -107,12 +107,15 @@ template <class Real, class F>
 void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);
   const int ratio = ctx.integer("sampling_ratio", -1);
+  const bool aligned = ctx.flag("aligned");
   const float scale = static_cast<float>(ctx.attribute("spatial_scale", 1));
   const std::size_t bins = static_cast<std::size_t>(height * width), w = shape[3];
   for_each_region(
       ctx, shape[0], shape[1] * bins, [&](std::size_t n, const auto& corner, std::size_t first) {
-        const region_side rows = region_side_of(corner[1], corner[3], scale, height, ratio);
-        const region_side columns = region_side_of(corner[0], corner[2], scale, width, ratio);
+        const region_side rows =
+            region_side_of(corner[1], corner[3], scale, height, ratio, aligned);
+        const region_side columns =
+            region_side_of(corner[0], corner[2], scale, width, ratio, aligned);
         for (std::size_t c = 0; c < shape[1]; ++c)
           for (int i = 0; i < height; ++i)
             for (int j = 0; j < width; ++j)

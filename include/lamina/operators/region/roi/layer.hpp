@@ -61,6 +61,7 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
 struct roi_align_attr {
   float spatial_scale = 1;  // factor from region coordinates to image elements
   int sampling_ratio = -1;  // sample points per side of a bin; -1: its length rounded up
+  bool aligned = false;     // 0 is the edge of the first element, not its centre
   std::string_view name{};
 };
 /// Options of psroi_pool.
@@ -87,8 +88,9 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
   program_builder& b = *x.builder;
   layer_helper layer(b, "roi_align", attr.name);
   const auto y = layer.template output<variable<T, S, C, height, width>>();
-  b.add_operator(schema_of<operators::roi_align>(), {x.id, regions.id}, {y.id},
-                 b.attribute_list(attr.spatial_scale, height, width, attr.sampling_ratio));
+  b.add_operator(
+      schema_of<operators::roi_align>(), {x.id, regions.id}, {y.id},
+      b.attribute_list(attr.spatial_scale, height, width, attr.sampling_ratio, attr.aligned));
   return layer.returns(y);
 }
 
