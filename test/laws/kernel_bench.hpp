@@ -181,7 +181,7 @@ class kernel_bench {
     engine::cpu::run_context run{rows_.data(), offsets_.data(), first.data(), 0, 0,
                                  nullptr,      &allocator};
     const engine::cpu::group_info group{
-        1, 1, 1, false, static_cast<int>(called_.size()), op.schema->bare, &op};
+        1, 1, 1, false, false, static_cast<int>(called_.size()), op.schema->bare, &op};
     const engine::cpu::call_context context(program, addresses_.data(), info.data(), group, run);
     const running here(*this, run);
     if constexpr (requires { engine::cpu::call_kernel<Op>::scratch(context); })

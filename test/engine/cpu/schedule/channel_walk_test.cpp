@@ -20,7 +20,7 @@ struct adds_channel {
   float* to;
 
   void operator()(vector head, const cpu::element_position& at) const {
-    using reader = cpu::detail::operand_reader<lamina::expression::channel<0>, float>;
+    using reader = cpu::detail::operand_reader<lamina::expression::channel<0>, vector>;
     (head + reader::get(arguments, nullptr, head, nullptr, at)).store_unaligned(to + at.offset);
   }
 };
