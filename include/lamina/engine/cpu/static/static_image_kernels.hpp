@@ -77,7 +77,7 @@ struct static_conv {
     // A state has just got its last element: a load of more would wait for the store.
     if constexpr (out == 1) return vector(x[0]);
     if constexpr (shape.width.stride == 1) return vector::load_unaligned(x);
-    alignas(64) float apart[lanes];
+    alignas(64) float apart[bound(lanes)];
     for (int l = 0; l < lanes; ++l) apart[l] = x[l * shape.width.stride];
     return vector::load_aligned(apart);
   }
@@ -122,7 +122,7 @@ struct static_conv {
         if (rest >= lanes) {
           sums[f][v].store_unaligned(to);
         } else {
-          alignas(64) float all[lanes];
+          alignas(64) float all[bound(lanes)];
           sums[f][v].store_aligned(all);
           for (int l = 0; l < rest; ++l) to[l] = all[l];
         }
