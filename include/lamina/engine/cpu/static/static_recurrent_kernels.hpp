@@ -25,23 +25,23 @@ struct static_call_kernel<operators::lstm_unit> {
     constexpr argument_info cell = Group::arguments.of[2].info,
                             hidden = Group::arguments.of[3].info;
     constexpr int n = before.columns;
-    using vector = detail::static_vector<n>;
-    constexpr int lanes = lanes_of<vector>;
-    const vector forget_bias(static_cast<float>(Group::number(0)));
+    using row_vector = detail::static_vector<n>;
+    constexpr int width = lanes_of<row_vector>;
+    const row_vector forget_bias(static_cast<float>(Group::number(0)));
     const float* const x = detail::address_in<Group, 0>(memory);
     const float* const c_before = detail::address_in<Group, 1>(memory);
     float* const c = detail::address_in<Group, 2>(memory);
     float* const h = detail::address_in<Group, 3>(memory);
     for (int r = 0; r < gates.rows; ++r)
-      for (int j = 0; j < n; j += lanes) {
+      for (int j = 0; j < n; j += width) {
         const float* const g = x + r * gates.stride + j;
-        const auto at = [](const float* p) { return vector::load_unaligned(p); };
-        const vector now = operators::sigmoid::f(vector(at(g + n) + forget_bias)) *
+        const auto at = [](const float* p) { return row_vector::load_unaligned(p); };
+        const row_vector now = operators::sigmoid::f(row_vector(at(g + n) + forget_bias)) *
                                at(c_before + r * before.stride + j) +
                            operators::sigmoid::f(at(g)) * operators::tanh::f(at(g + 3 * n));
         if (c != nullptr) now.store_unaligned(c + r * cell.stride + j);
         if (h != nullptr)
-          vector(operators::sigmoid::f(at(g + 2 * n)) * operators::tanh::f(now))
+          row_vector(operators::sigmoid::f(at(g + 2 * n)) * operators::tanh::f(now))
               .store_unaligned(h + r * hidden.stride + j);
       }
   }
