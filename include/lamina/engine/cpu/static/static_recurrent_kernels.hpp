@@ -37,8 +37,8 @@ struct static_call_kernel<operators::lstm_unit> {
         const float* const g = x + r * gates.stride + j;
         const auto at = [](const float* p) { return row_vector::load_unaligned(p); };
         const row_vector now = operators::sigmoid::f(row_vector(at(g + n) + forget_bias)) *
-                               at(c_before + r * before.stride + j) +
-                           operators::sigmoid::f(at(g)) * operators::tanh::f(at(g + 3 * n));
+                                   at(c_before + r * before.stride + j) +
+                               operators::sigmoid::f(at(g)) * operators::tanh::f(at(g + 3 * n));
         if (c != nullptr) now.store_unaligned(c + r * cell.stride + j);
         if (h != nullptr)
           row_vector(operators::sigmoid::f(at(g + 2 * n)) * operators::tanh::f(now))
