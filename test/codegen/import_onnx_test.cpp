@@ -109,7 +109,7 @@ TEST_CASE("import onnx: extents of symbolic dimensions; errors change no file") 
   lamina::write_file(at + ".onnx", m.bytes());
   lamina::onnx_import_options options;
   CHECK_THROWS_WITH(lamina::import_onnx(at + ".onnx", header, options),
-                    Contains("expected an extent of each symbolic dimension behind the first one "
+                    Contains("expected an extent of each symbolic dimension after the first one "
                              "of the inputs; give them, each with a number in place of N: "
                              "--dim seq=N"));
   options.load.dims = {{"sequence", 5}};

@@ -40,7 +40,7 @@ std::vector<float> chosen(const lamina::onnx_attributes& attributes, std::int64_
 TEST_CASE("onnx_kernels: boxes that overlap a better one are left out") {
   // The first two boxes share 1 of 7, the corners of the third are exchanged, the last is apart.
   const std::vector<float> boxes{0, 0, 2, 2, 1, 1, 3, 3, 2, 2, 0, 0, 8, 8, 9, 9};
-  // Of equal scores the first box is first; box 2 is box 0.
+  // The first of two boxes with equal scores is first; box 2 is box 0.
   CHECK(chosen({}, 9, 0.2F, 0.2F, boxes) == std::vector<float>{0, 0, 1, 0, 0, 2, 0, 1, 3});
   CHECK(chosen({}, 9, 0.1F, 0.05F, boxes) ==
         std::vector<float>{0, 0, 1, 0, 0, 3, 0, 1, 3, 0, 1, 2});

@@ -55,7 +55,7 @@ inline void require_extents(const onnx_model_message& model, const std::string& 
       if (options.dims.count(input.dim_names[d]) == 0) names.insert(input.dim_names[d]);
     }
   if (names.empty()) return;
-  text what("expected an extent of each symbolic dimension behind the first one of the inputs; ");
+  text what("expected an extent of each symbolic dimension after the first one of the inputs; ");
   what << "give them, each with a number in place of N:";
   for (const std::string& name : names) what << " --dim " << name << "=N";
   throw format_error(file, model.graph.offset, what);

@@ -156,7 +156,7 @@ class native_rows : protected native_steps {
   }
   std::string handle_type(std::size_t k, int v) {
     if (!is_known(v))
-      fail(k, "expected known dimensions behind the first of '" + name_of(v) + "', found " +
+      fail(k, "expected known dimensions after the first of '" + name_of(v) + "', found " +
                   std::string(lamina::text().list(dims_of(v))));
     std::string made =
         std::string("lamina::variable<") + cpp_type(p_.variables[v].type) + ", " + rows(v);

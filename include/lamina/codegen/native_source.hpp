@@ -26,6 +26,7 @@
 #include <lamina/codegen/native_calls.hpp>
 #include <lamina/codegen/native_repeats.hpp>
 #include <lamina/codegen/own_training.hpp>
+#include <lamina/core/files/paths.hpp>
 #include <lamina/core/messages/error.hpp>
 #include <lamina/io/loaded_program.hpp>
 
@@ -106,10 +107,8 @@ class native_writer : native_calls {
   /// The name of a file with that of its folder: a header that is kept in a repository names no
   /// folders of a machine.
   static std::string file_and_folder(const std::string& path) {
-    const std::size_t file = path.find_last_of("/\\");
-    if (file == std::string::npos || file == 0) return path;
-    const std::size_t folder = path.find_last_of("/\\", file - 1);
-    return folder == std::string::npos ? path : path.substr(folder + 1);
+    const std::size_t file = detail::folder_of(path).size();
+    return file < 2 ? path : path.substr(detail::folder_of(path.substr(0, file - 1)).size());
   }
 
   /// Writes the call of one layer, or of layer::record for operator k. Returns the index of the

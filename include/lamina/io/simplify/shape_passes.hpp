@@ -114,9 +114,9 @@ inline int remove_identities(program_graph& g) {
 /// Combines two transposes, or two reshapes, that follow one another; writes a transpose that only
 /// moves dimensions of extent 1 as a reshape; and moves a function of each element before a
 /// reshape, if another reshape follows it (as in convolutions of signals, which are images of
-/// height 1). Of a stack of which one slice is read, as of the states of a recurrence, it takes the
-/// operand that is this slice. A shuffle of the channels of a concat (as in ShuffleNet) becomes a
-/// stack.
+/// height 1). If a program reads one slice of a stack, such as the last state of a recurrence, the
+/// pass puts the operand that is this slice in its place. A shuffle of the channels of a concat (as
+/// in ShuffleNet) becomes a stack.
 class shape_pass {
  public:
   explicit shape_pass(program_graph& g) : g_(g) {}

@@ -68,7 +68,7 @@ TEST_CASE("a static evaluator computes images") {
 
 namespace {
 
-// A slope for all elements, for each channel and for each element; lengths of whole vectors or not.
+// One slope per net, per channel and per element; lengths are whole vectors or are not.
 constexpr auto bent_net = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 3, 5, 7>(main);
   auto all = layer::prelu(x, {.name = "all"});

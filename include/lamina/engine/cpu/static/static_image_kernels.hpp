@@ -27,8 +27,8 @@ constexpr int conv_vectors(int wide) {
     if ((wide + n - 1) / n * n <= (wide + best - 1) / best * best) best = n;
   return best;
 }
-/// For how many filters it does so: the sums stay in registers, beside the vectors of the image and
-/// one factor, and all steps have about the same number of filters.
+/// For how many filters it does so: the sums stay in registers, next to the vectors of the image
+/// and one factor, and all steps have about the same number of filters.
 constexpr int conv_filters(int filters, int vectors) {
   const int room = (vector_registers == 32 && lanes > 1 ? 24 : 12) / vectors;
   const int most = room < 8 ? room : 8, steps = (filters + most - 1) / most;

@@ -73,7 +73,7 @@ struct static_layout {
 
   struct positions {
     std::ptrdiff_t parameters[bound(parameter_count)];
-    std::ptrdiff_t data[bound(data_count)];  // a window, for the states that are in one
+    std::ptrdiff_t data[bound(data_count)];  // that of the window if a window holds the state
     std::ptrdiff_t constants, fixed, arena, order, cursors, scratch, end;
   };
   static constexpr int rows_of(int known) {

@@ -9,7 +9,7 @@
 //
 // A window is memory for `whole` and some blocks more. If the address of `whole` advances by one
 // block, each element of the next state lies where the state has to be, since both have the same
-// distance between channels; the next block overwrites elements that no one reads any more. So
+// distance between channels; the next block overwrites elements that no later run reads. So
 // nothing is copied until the window reaches the end of its memory. Then all of it moves back.
 #pragma once
 
